@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* core/config: the body's numbers, their defaults and limits, and what is refused by name. */
+#include "core/config.h"
+
+#include "tests/unit/scratch.h"
+
+#include <sys/stat.h>
+
+#define PATH "some/config.json"
+
+/* One line per key, so that a test can replace or drop it. */
+static const char *const base[] = {
+  "\"model_type\": \"qwen3_attnres\"",
+  "\"num_hidden_layers\": 4",
+  "\"hidden_size\": 64",
+  "\"num_attention_heads\": 4",
+  "\"num_key_value_heads\": 2",
+  "\"head_dim\": 24",
+  "\"vocab_size\": 4096",
+  "\"intermediate_size\": 128",
+  "\"max_position_embeddings\": 1024",
+  "\"rms_norm_eps\": 1e-05",
+  "\"hidden_act\": \"silu\"",
+  "\"tie_word_embeddings\": true",
+  "\"rope_parameters\": {\"rope_theta\": 500000.0, \"rope_type\": \"default\"}",
+  "\"attention_bias\": false",
+  "\"mlp_bias\": false",
+  "\"use_sliding_window\": false",
+  "\"sliding_window\": null",
+  "\"layer_types\": [\"full_attention\", \"full_attention\"]",
+  "\"num_experts\": 0",
+  "\"attnres_mode\": \"full_mh\"",
+};
+
+/* The base with `key: value` put in place of the line of that key, or added; value NULL drops it. */
+static char *
+with (const char *key, const char *value)
+{
+  g_autofree char *start = g_strdup_printf ("\"%s\":", key);
+  GString *text = g_string_new ("{");
+  for (gsize i = 0; i < G_N_ELEMENTS (base); i++)
+    if (!g_str_has_prefix (base[i], start))
+      g_string_append_printf (text, "%s%s", text->len > 1 ? ",\n " : "", base[i]);
+  if (value != NULL)
+    g_string_append_printf (text, ",\n %s %s", start, value);
+  return g_string_free (g_string_append (text, "}\n"), FALSE);
+}
+
+static MharConfig *
+parse (const char *text, GError **error)
+{
+  return mhar_config_parse (text, strlen (text), PATH, error);
+}
+
+static MharConfig *
+parse_good (const char *key, const char *value)
+{
+  g_autofree char *text = with (key, value);
+  GError *error = NULL;
+  MharConfig *config = parse (text, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (config);
+  return config;
+}
+
+static void
+test_body (void)
+{
+  g_autofree char *text = with ("dtype", "\"bfloat16\"");
+  GError *error = NULL;
+  g_autoptr (MharConfig) config = parse (text, &error);
+  g_assert_no_error (error);
+  const MharBody *body = mhar_config_body (config);
+  g_assert_cmpstr (body->model_type, ==, "qwen3_attnres");
+  g_assert_cmpint (body->layers, ==, 4);
+  g_assert_cmpint (body->width, ==, 64);
+  g_assert_cmpint (body->heads, ==, 4);
+  g_assert_cmpint (body->kv_heads, ==, 2);
+  g_assert_cmpint (body->head_dim, ==, 24);
+  g_assert_cmpint (body->ffn, ==, 128);
+  g_assert_cmpint (body->vocab, ==, 4096);
+  g_assert_cmpint (body->context, ==, 1024);
+  g_assert_cmpfloat (body->eps, ==, 1e-5);
+  g_assert_cmpfloat (body->rope_theta, ==, 500000);
+  g_assert_true (body->tied);
+  gsize length;
+  const char *kept = mhar_config_text (config, &length);
+  g_assert_cmpmem (kept, length, text, strlen (text));
+  g_assert_cmpstr (mhar_config_path (config), ==, PATH);
+}
+
+static void
+test_defaults (void)
+{
+  g_autoptr (MharConfig) heads = parse_good ("num_key_value_heads", NULL);
+  g_assert_cmpint (mhar_config_body (heads)->kv_heads, ==, 4);
+  g_autoptr (MharConfig) null_heads = parse_good ("num_key_value_heads", "null");
+  g_assert_cmpint (mhar_config_body (null_heads)->kv_heads, ==, 4);
+  g_autoptr (MharConfig) dim = parse_good ("head_dim", NULL);
+  g_assert_cmpint (mhar_config_body (dim)->head_dim, ==, 16);
+  g_autoptr (MharConfig) null_dim = parse_good ("head_dim", "null");
+  g_assert_cmpint (mhar_config_body (null_dim)->head_dim, ==, 16);
+  g_autoptr (MharConfig) context = parse_good ("max_position_embeddings", NULL);
+  g_assert_cmpint (mhar_config_body (context)->context, ==, 0);
+  g_autoptr (MharConfig) eps = parse_good ("rms_norm_eps", NULL);
+  g_assert_cmpfloat (mhar_config_body (eps)->eps, ==, 1e-6);
+  g_autoptr (MharConfig) tied = parse_good ("tie_word_embeddings", NULL);
+  g_assert_false (mhar_config_body (tied)->tied);
+  g_autoptr (MharConfig) rope = parse_good ("rope_parameters", NULL);
+  g_assert_cmpfloat (mhar_config_body (rope)->rope_theta, ==, 10000);
+  g_autoptr (MharConfig) theta = parse_good ("rope_theta", "1000000"); /* goes before rope_parameters */
+  g_assert_cmpfloat (mhar_config_body (theta)->rope_theta, ==, 1000000);
+}
+
+/* What may stand for a key. */
+static const struct {
+  const char *key, *value;
+} allowed[] = {
+  { "model_type", "\"qwen3\"" },
+  { "model_type", "\"llama\"" },
+  { "model_type", "\"llama_attnres\"" },
+  { "model_type", "\"qwen3_attnres_v2\"" },
+  { "rope_scaling", "null" },
+  { "rope_parameters", "{}" },
+  { "rope_parameters", "{\"rope_type\": null}" },
+  { "rope_parameters", "{\"type\": \"default\", \"partial_rotary_factor\": 1.0}" },
+  { "hidden_act", NULL },
+  { "attention_bias", "null" },
+  { "sliding_window", "4096" },     /* not used */
+  { "use_sliding_window", "true" }, /* with no window */
+  { "layer_types", "null" },
+  { "layer_types", "[]" },
+  { "num_experts_per_tok", "null" },
+  { "hidden_size", "67" }, /* head_dim is given */
+  { "hidden_size", "64.0" },
+  { "hidden_size", "6.4e1" },
+  { "num_hidden_layers", "1024" },
+  { "vocab_size", "4194304" },
+  { "max_position_embeddings", "16777216" },
+  { "head_dim", "2" },
+  { "rms_norm_eps", "1" },
+  { "unheard_of", "[[{\"a\": [1, 2.5, null]}]]" },
+};
+
+static void
+test_allowed (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (allowed); i++)
+    mhar_config_free (parse_good (allowed[i].key, allowed[i].value));
+  g_autoptr (MharConfig) config = parse_good ("hidden_size", "6.4e1");
+  g_assert_cmpint (mhar_config_body (config)->width, ==, 64);
+}
+
+static const struct {
+  const char *key, *value, *words;
+} refused[] = {
+  /* not supported, by name */
+  { "model_type", "\"qwen3_moe\"", "'model_type'|\"qwen3_moe\"|not supported" },
+  { "model_type", "\"kimi_k3\"", "kimi_k3|not supported" },
+  { "model_type", "\"deepseek_v3\"", "deepseek_v3|not supported" },
+  { "model_type", "\"qwen3attnres\"", "not supported" },
+  { "model_type", "\"\"", "not supported" },
+  { "model_type", NULL, "'model_type' is missing" },
+  { "model_type", "7", "'model_type'|7|string" },
+  { "rope_scaling", "{\"type\": \"linear\", \"factor\": 2.0}", "'rope_scaling'|not supported" },
+  { "rope_parameters", "{\"rope_type\": \"yarn\", \"factor\": 4}", "'rope_parameters.rope_type'|yarn|not supported" },
+  { "rope_parameters", "{\"type\": \"llama3\"}", "'rope_parameters.type'|llama3|not supported" },
+  { "rope_parameters", "{\"rope_type\": 1}", "'rope_parameters.rope_type'|not supported" },
+  { "rope_parameters", "{\"full_attention\": {\"rope_theta\": 1}}", "'rope_parameters.full_attention'|not supported" },
+  { "rope_parameters", "[]", "'rope_parameters'|a list|not supported" },
+  { "rope_parameters", "{\"rope_theta\": -1}", "'rope_parameters.rope_theta'|-1|above 0" },
+  { "rope_parameters", "{\"partial_rotary_factor\": 0.5}", "'partial_rotary_factor'|0.5|not supported" },
+  { "partial_rotary_factor", "0.25", "'partial_rotary_factor'|0.25|not supported" },
+  { "hidden_act", "\"gelu\"", "'hidden_act'|gelu|not supported" },
+  { "hidden_act", "[\"silu\"]", "'hidden_act'|not supported" },
+  { "attention_bias", "true", "'attention_bias'|true|not supported" },
+  { "attention_bias", "1", "'attention_bias'|true or false" },
+  { "mlp_bias", "true", "'mlp_bias'|true|not supported" },
+  { "layer_types", "[\"full_attention\", \"sliding_attention\"]", "'layer_types[1]'|sliding_attention|not supported" },
+  { "layer_types", "[\"linear_attention\"]", "'layer_types[0]'|linear_attention|not supported" },
+  { "layer_types", "[null]", "'layer_types[0]'|not supported" },
+  { "layer_types", "\"full_attention\"", "'layer_types'|not supported" },
+  { "num_experts", "128", "'num_experts'|128|not supported" },
+  { "num_local_experts", "8", "'num_local_experts'|not supported" },
+  { "moe_intermediate_size", "768", "'moe_intermediate_size'|not supported" },
+  /* numbers */
+  { "num_hidden_layers", NULL, "'num_hidden_layers' is missing" },
+  { "num_hidden_layers", "null", "'num_hidden_layers' is missing" },
+  { "num_hidden_layers", "0", "'num_hidden_layers'|0|1 to 1024" },
+  { "num_hidden_layers", "-4", "'num_hidden_layers'|-4" },
+  { "num_hidden_layers", "1025", "'num_hidden_layers'|1025" },
+  { "num_hidden_layers", "true", "'num_hidden_layers'|true|whole number" },
+  { "num_hidden_layers", "\"4\"", "'num_hidden_layers'|\"4\"|whole number" },
+  { "num_hidden_layers", "[4]", "'num_hidden_layers'|a list" },
+  { "num_hidden_layers", "4.5", "'num_hidden_layers'|4.5|whole number" },
+  { "num_hidden_layers", "1e300", "'num_hidden_layers'|whole number" },
+  { "num_hidden_layers", "-1e300", "'num_hidden_layers'|whole number" },
+  { "num_hidden_layers", "9223372036854775807", "'num_hidden_layers'|9223372036854775807" },
+  { "num_hidden_layers", "4294967300", "'num_hidden_layers'|4294967300" }, /* 4 in 32 bits */
+  { "hidden_size", NULL, "'hidden_size' is missing" },
+  { "hidden_size", "65537", "'hidden_size'|65537" },
+  { "num_attention_heads", "0", "'num_attention_heads'" },
+  { "num_attention_heads", "1025", "'num_attention_heads'" },
+  { "num_attention_heads", "3", "'num_attention_heads' is 3|'num_key_value_heads' 2" },
+  { "num_key_value_heads", "0", "'num_key_value_heads'|0" },
+  { "num_key_value_heads", "8", "'num_attention_heads' is 4|8" },
+  { "head_dim", "0", "'head_dim'|0" },
+  { "head_dim", "-16", "'head_dim'|-16" },
+  { "head_dim", "15", "'head_dim' is 15|even" },
+  { "head_dim", "false", "'head_dim'|false" },
+  { "intermediate_size", "0", "'intermediate_size'" },
+  { "intermediate_size", "1048577", "'intermediate_size'" },
+  { "vocab_size", "4194305", "'vocab_size'|4194305" },
+  { "max_position_embeddings", "0", "'max_position_embeddings'" },
+  { "max_position_embeddings", "16777217", "'max_position_embeddings'" },
+  { "rms_norm_eps", "0", "'rms_norm_eps'|above 0" },
+  { "rms_norm_eps", "-1e-6", "'rms_norm_eps'|above 0" },
+  { "rms_norm_eps", "2", "'rms_norm_eps'|up to 1" },
+  { "rms_norm_eps", "true", "'rms_norm_eps'|true" },
+  { "rms_norm_eps", "\"1e-6\"", "'rms_norm_eps'" },
+  { "rope_theta", "0", "'rope_theta'" },
+  { "rope_theta", "1e16", "'rope_theta'" },
+  { "rope_theta", "\"10000\"", "'rope_theta'" },
+  { "tie_word_embeddings", "1", "'tie_word_embeddings'|1|true or false" },
+  { "tie_word_embeddings", "\"true\"", "'tie_word_embeddings'|true or false" },
+  /* JSON's own limits */
+  { "rms_norm_eps", "NaN", "not valid JSON" },
+  { "rms_norm_eps", "Infinity", "not valid JSON" },
+  { "rms_norm_eps", "1e999", "not valid JSON|overflow" },
+  { "hidden_size", "99999999999999999999", "not valid JSON|too big" },
+  { "x", "1, \"x\": 1", "not valid JSON|duplicate" },
+  { "x", "\"\\u0000\"", "not valid JSON" },
+};
+
+static void
+refuse (const char *text, gsize length, const char *words)
+{
+  GError *error = NULL;
+  g_assert_null (mhar_config_parse (text, length, PATH, &error));
+  g_test_message ("%s", error->message);
+  g_assert_true (g_str_has_prefix (error->message, PATH ": "));
+  scratch_assert_refused (&error, words);
+}
+
+static void
+test_refused (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (refused); i++) {
+    g_autofree char *text = with (refused[i].key, refused[i].value);
+    refuse (text, strlen (text), refused[i].words);
+  }
+  g_autofree char *window = with ("sliding_window", "4096");
+  g_autoptr (GString) used = g_string_new (window);
+  g_assert_cmpuint (g_string_replace (used, "\"use_sliding_window\": false", "\"use_sliding_window\": true", 0), ==, 1);
+  refuse (used->str, used->len, "'sliding_window'|4096|not supported");
+  const char *uneven = "{\"model_type\": \"qwen3\", \"num_hidden_layers\": 1, \"hidden_size\": 66, "
+                       "\"num_attention_heads\": 4, \"vocab_size\": 9, \"intermediate_size\": 9}";
+  refuse (uneven, strlen (uneven), "'hidden_size' 66|'num_attention_heads' 4|head_dim");
+}
+
+static void
+test_malformed (void)
+{
+  GString *deep = g_string_new ("{\"x\":");
+  for (int i = 0; i < 100000; i++)
+    g_string_append (deep, "{\"x\":");
+  refuse ("", 0, "not valid JSON");
+  refuse ("[1]", 3, "not an object");
+  refuse ("null", 4, "not valid JSON");
+  refuse ("{\"a\": 1} {", 10, "not valid JSON at line 1");
+  refuse ("{\"a\": 1}\0", 9, "not valid JSON");
+  refuse ("{\n\n\"a\" 1}", 10, "line 3");
+  refuse (deep->str, deep->len, "depth");
+  g_string_free (deep, TRUE);
+  g_autofree char *large = g_malloc ((16 << 20) + 1);
+  memset (large, ' ', (16 << 20) + 1);
+  refuse (large, (16 << 20) + 1, "16777217|too many");
+}
+
+static void
+test_access (void)
+{
+  g_autoptr (MharConfig) config = parse_good ("x", "8.0, \"s\": \"text\", \"t\": true, \"n\": null, \"half\": 0.5");
+  GError *error = NULL;
+  int number = -1;
+  gboolean flag = FALSE;
+  g_assert_true (mhar_config_has (config, "x"));
+  g_assert_false (mhar_config_has (config, "n"));
+  g_assert_false (mhar_config_has (config, "absent"));
+  g_assert_true (mhar_config_integer (config, "x", 0, 8, 3, &number, &error));
+  g_assert_cmpint (number, ==, 8);
+  g_assert_true (mhar_config_integer (config, "n", 0, 8, 3, &number, &error));
+  g_assert_cmpint (number, ==, 3);
+  g_assert_true (mhar_config_integer (config, "absent", 0, 8, -7, &number, &error));
+  g_assert_cmpint (number, ==, -7);
+  g_assert_false (mhar_config_integer (config, "x", 0, 7, 3, &number, &error));
+  scratch_assert_refused (&error, PATH "|'x' is 8.0|0 to 7");
+  g_assert_false (mhar_config_integer (config, "half", 0, 7, 3, &number, &error));
+  scratch_assert_refused (&error, "'half' is 0.5");
+  g_assert_false (mhar_config_integer (config, "s", 0, 7, 3, &number, &error));
+  scratch_assert_refused (&error, "'s' is \"text\"");
+  g_assert_true (mhar_config_boolean (config, "t", FALSE, &flag, &error));
+  g_assert_true (flag);
+  g_assert_true (mhar_config_boolean (config, "n", TRUE, &flag, &error));
+  g_assert_true (flag);
+  g_assert_false (mhar_config_boolean (config, "s", TRUE, &flag, &error));
+  scratch_assert_refused (&error, "'s' is \"text\"|true or false");
+  g_assert_cmpstr (mhar_config_string (config, "s", "else", &error), ==, "text");
+  g_assert_cmpstr (mhar_config_string (config, "n", "else", &error), ==, "else");
+  g_assert_null (mhar_config_string (config, "absent", NULL, &error));
+  g_assert_no_error (error);
+  g_assert_null (mhar_config_string (config, "t", "else", &error));
+  scratch_assert_refused (&error, "'t' is true|string");
+}
+
+static void
+test_load (void)
+{
+  static const char pointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 988097824\n";
+  char *folder = scratch_new ();
+  g_autofree char *text = with ("x", "1"), *good = scratch_write (folder, "config.json", text, strlen (text));
+  g_autofree char *lfs = scratch_write (folder, "lfs", pointer, strlen (pointer)),
+                  *empty = scratch_write (folder, "0", "", 0);
+  g_autofree char *fifo = g_build_filename (folder, "fifo", NULL), *absent = g_build_filename (folder, "absent", NULL);
+  g_autofree char *large = scratch_write (folder, "large", "", 0);
+  g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
+  FILE *file = g_fopen (large, "wb");
+  g_assert_cmpint (fseek (file, 16 << 20, SEEK_SET), ==, 0);
+  g_assert_cmpint (fputc ('}', file), ==, '}');
+  fclose (file);
+  GError *error = NULL;
+  g_autoptr (MharConfig) config = mhar_config_load (good, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (mhar_config_path (config), ==, good);
+  const struct {
+    const char *path, *words;
+  } bad[] = { { lfs, "git-lfs pointer" },       { empty, "is empty" },
+              { fifo, "not a regular file" },   { absent, "no such file" },
+              { folder, "not a regular file" }, { large, "16777217 bytes" } };
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_assert_null (mhar_config_load (bad[i].path, &error));
+    g_assert_true (g_str_has_prefix (error->message, bad[i].path));
+    scratch_assert_refused (&error, bad[i].words);
+  }
+  scratch_remove (folder);
+}
+
+static void
+test_damage (void)
+{
+  g_autofree char *text = with ("rope_theta", "10000.0");
+  gsize length = strlen (text);
+  GRand *rand = g_rand_new_with_seed (20260731);
+  GError *error = NULL;
+  guint opened = 0, n = 20000;
+  for (gsize i = 0; i < length - 2; i++) {           /* the last two are the brace and a new line */
+    g_autofree char *part = g_memdup2 (text, i + 1); /* a block of its own: reading past it shows */
+    g_assert_null (mhar_config_parse (part, i, PATH, &error));
+    scratch_assert_refused (&error, PATH);
+  }
+  for (guint i = 0; i < n; i++) {
+    GString *changed = scratch_mutate (rand, text, length);
+    g_autofree char *exact = g_memdup2 (changed->str, changed->len);
+    g_autoptr (MharConfig) config = mhar_config_parse (exact, changed->len, PATH, &error);
+    if (config == NULL)
+      scratch_assert_refused (&error, PATH);
+    else {
+      const MharBody *body = mhar_config_body (config);
+      g_assert_true (body->layers > 0 && body->width > 0 && body->heads > 0 && body->ffn > 0 && body->vocab > 0);
+      g_assert_true (body->kv_heads > 0 && body->heads % body->kv_heads == 0);
+      g_assert_true (body->head_dim > 0 && body->head_dim % 2 == 0 && body->eps > 0 && body->rope_theta > 0);
+      opened++;
+    }
+    g_string_free (changed, TRUE);
+  }
+  g_test_message ("%u of %u damaged configs still read", opened, n);
+  g_assert_cmpuint (opened, >, n / 100); /* an unknown key more or another digit is no damage */
+  g_assert_cmpuint (opened, <, n / 2);
+  g_rand_free (rand);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/config/body", test_body);
+  g_test_add_func ("/config/defaults", test_defaults);
+  g_test_add_func ("/config/allowed", test_allowed);
+  g_test_add_func ("/config/refused", test_refused);
+  g_test_add_func ("/config/malformed", test_malformed);
+  g_test_add_func ("/config/access", test_access);
+  g_test_add_func ("/config/load", test_load);
+  g_test_add_func ("/config/damage", test_damage);
+  return g_test_run ();
+}
