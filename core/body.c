@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/body.h"
+
+#include "core/error.h"
+
+#include <string.h>
+
+typedef struct {
+  const char *name;
+  guint n_dims;
+  guint64 shape[2];
+  gboolean optional;
+  const MharTensor **tensor;
+} Wanted;
+
+static gboolean
+find_all (const MharCheckpoint *checkpoint, const char *prefix, const Wanted *wanted, guint n, GError **error)
+{
+  for (guint i = 0; i < n; i++) {
+    const Wanted *w = &wanted[i];
+    g_autofree char *name = g_strconcat (prefix, w->name, ".weight", NULL);
+    if (w->optional) {
+      if (!mhar_checkpoint_want (checkpoint, name, w->n_dims, w->shape, w->tensor, error))
+        return FALSE;
+      continue;
+    }
+    *w->tensor = mhar_checkpoint_need (checkpoint, name, w->n_dims, w->shape, error);
+    if (*w->tensor == NULL)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+mhar_body_layer (const MharCheckpoint *checkpoint, int layer, MharLayerTensors *t, GError **error)
+{
+  const MharBody *b = mhar_config_body (mhar_checkpoint_config (checkpoint));
+  guint64 d = (guint64) b->width, f = (guint64) b->ffn, e = (guint64) b->head_dim;
+  guint64 ae = (guint64) b->heads * e, ke = (guint64) b->kv_heads * e;
+  const Wanted wanted[] = {
+    { "input_layernorm", 1, { d }, FALSE, &t->pre },
+    { "post_attention_layernorm", 1, { d }, FALSE, &t->post },
+    { "self_attn.q_proj", 2, { ae, d }, FALSE, &t->q },
+    { "self_attn.k_proj", 2, { ke, d }, FALSE, &t->k },
+    { "self_attn.v_proj", 2, { ke, d }, FALSE, &t->v },
+    { "self_attn.o_proj", 2, { d, ae }, FALSE, &t->o },
+    { "self_attn.q_norm", 1, { e }, TRUE, &t->q_norm },
+    { "self_attn.k_norm", 1, { e }, TRUE, &t->k_norm },
+    { "mlp.gate_proj", 2, { f, d }, FALSE, &t->gate },
+    { "mlp.up_proj", 2, { f, d }, FALSE, &t->up },
+    { "mlp.down_proj", 2, { d, f }, FALSE, &t->down },
+  };
+  g_autofree char *prefix = g_strdup_printf ("model.layers.%d.", layer);
+
+  if (!find_all (checkpoint, prefix, wanted, G_N_ELEMENTS (wanted), error))
+    return FALSE;
+  if ((t->q_norm == NULL) != (t->k_norm == NULL))
+    return mhar_bad_input (error, "%s: layer %d has a norm for only one of queries and keys; the file is incomplete",
+                           mhar_checkpoint_path (checkpoint), layer);
+  return TRUE;
+}
+
+gboolean
+mhar_body_outer (const MharCheckpoint *checkpoint, MharOuterTensors *t, GError **error)
+{
+  const MharBody *b = mhar_config_body (mhar_checkpoint_config (checkpoint));
+  guint64 d = (guint64) b->width, v = (guint64) b->vocab;
+  const Wanted wanted[] = {
+    { "model.embed_tokens", 2, { v, d }, FALSE, &t->embed },
+    { "model.norm", 1, { d }, FALSE, &t->norm },
+    { "lm_head", 2, { v, d }, TRUE, &t->head },
+  };
+
+  if (!find_all (checkpoint, "", wanted, G_N_ELEMENTS (wanted), error))
+    return FALSE;
+  if (t->head == NULL)
+    t->head = t->embed;
+  return TRUE;
+}
+
+static gboolean
+same_values (const MharTensor *a, const MharTensor *b)
+{
+  return a->bytes == b->bytes && strcmp (a->dtype, b->dtype) == 0 && memcmp (a->data, b->data, a->bytes) == 0;
+}
+
+gboolean
+mhar_body_check (const MharCheckpoint *checkpoint, MharPlan *plan, GError **error)
+{
+  const MharBody *body = mhar_config_body (mhar_checkpoint_config (checkpoint));
+  MharOuterTensors outer;
+  MharLayerTensors layer;
+
+  if (!mhar_body_outer (checkpoint, &outer, error))
+    return FALSE;
+  for (int l = 0; l < body->layers; l++)
+    if (!mhar_body_layer (checkpoint, l, &layer, error))
+      return FALSE;
+  if (body->tied && outer.head != outer.embed && !same_values (outer.head, outer.embed))
+    mhar_plan_warn (plan, "tie_word_embeddings is true but a different lm_head.weight is stored: the stored head is used");
+  if (!body->tied && outer.head == outer.embed)
+    mhar_plan_warn (plan, "tie_word_embeddings is not set and no lm_head.weight is stored: the embedding is used as the head");
+  return TRUE;
+}

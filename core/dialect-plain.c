@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* A plain Transformer: one residual stream, no reads. Only its sublayer outputs can be probed (collinearity). */
+#include "core/dialect.h"
+
+static gboolean
+recognise (const MharCheckpoint *checkpoint)
+{
+  return !mhar_checkpoint_has_suffix (checkpoint, "_res_proj.weight");
+}
+
+static MharPlan *
+build (const MharCheckpoint *checkpoint, const MharDialectOptions *options G_GNUC_UNUSED, GError **error G_GNUC_UNUSED)
+{
+  const MharBody *body = mhar_config_body (mhar_checkpoint_config (checkpoint));
+  gboolean llama = g_str_has_prefix (body->model_type, "llama");
+  MharPlan *plan = mhar_plan_new (llama ? "plain Transformer, Llama body" : "plain Transformer, Qwen3 body", "baseline",
+                                  body->layers, body->width, 1);
+
+  mhar_plan_store_embedding (plan);
+  for (int l = 0; l < body->layers; l++)
+    for (int k = MHAR_SITE_ATTN; k <= MHAR_SITE_MLP; k++) {
+      mhar_plan_add_step (plan, MHAR_STEP_READ, -1, MHAR_VALUE_STREAM);
+      mhar_plan_run_sublayer (plan, (MharSiteKind) k, l);
+      mhar_plan_add_step (plan, MHAR_STEP_STREAM_ADD, 0, MHAR_VALUE_OUT);
+    }
+  mhar_plan_add_step (plan, MHAR_STEP_READ, -1, MHAR_VALUE_STREAM);
+  return plan;
+}
+
+const MharDialect mhar_dialect_plain = { "plain", recognise, build };
