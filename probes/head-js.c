@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Head disagreement at sites with several heads: mean over heads of KL (w_h ‖ that token's mean over heads), a generalised
+ * Jensen–Shannon divergence. Not the slice disagreement, and never in one column with it. */
+#include "probes/disagreement.h"
+#include "probes/probe.h"
+
+#include <math.h>
+
+static MharField *
+add_field (MharDataset *slab, const char *name, gsize windows, gsize n_sites, gsize draws)
+{
+  const char *dims[] = { "window", "site", "draw" };
+  gsize shape[] = { windows, n_sites, draws };
+  return mhar_dataset_add (slab, mhar_field_new (name, "sum over the window's tokens of the head disagreement", "nat",
+                                                 MHAR_FIELD_F64, draws > 0 ? 3 : 2, dims, shape));
+}
+
+static gboolean
+batch (gpointer state G_GNUC_UNUSED, MharBatch *b, MharDataset *slab, GError **error)
+{
+  const MharProbeSetup *setup = mhar_rig_setup (b->rig);
+  gsize windows = (gsize) b->span.windows, n = setup->n_sites, draws = setup->options->null_draws;
+  const MharNullSums *null = NULL;
+  MharRouteSums sums;
+
+  if (mhar_plan_count_sites (setup->plan, TRUE) == 0)
+    return TRUE;
+  if (!mhar_batch_route_sums (b, &sums, error) || !mhar_batch_head_null (b, &null, error))
+    return FALSE;
+  MharField *js = add_field (slab, "head_js", windows, n, 0);
+  MharField *random = null != NULL ? add_field (slab, "head_js_null", windows, n, draws) : NULL;
+  for (gsize s = 0, k = 0; s < n; s++) {
+    if (!mhar_site_counts (mhar_plan_site (setup->plan, (guint) s), TRUE))
+      continue;
+    for (gsize w = 0; w < windows; w++) {
+      js->data.f64[w * n + s] = sums.head_js[w * n + s];
+      for (gsize j = 0; random != NULL && j < draws; j++)
+        random->data.f64[(w * n + s) * draws + j] = null[k].js[w * draws + j];
+    }
+    k++;
+  }
+  return TRUE;
+}
+
+static void
+finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPtrArray *warnings G_GNUC_UNUSED)
+{
+  const double *js = mhar_pool_total (pool, "head_js"), *random = mhar_pool_total (pool, "head_js_null");
+  double tokens = mhar_pool_scalar (pool, "count"), null_tokens = mhar_pool_scalar (pool, "null_count");
+  gsize n = setup->n_sites, draws = random != NULL ? setup->options->null_draws : 0, kept = 0;
+  const char *dims[] = { "site", "draw" };
+  gsize shape[] = { n, draws };
+
+  if (js == NULL)
+    return;
+  g_autofree double *trained = g_new (double, n);
+  g_autofree double *null = g_new (double, n *MAX (draws, 1));
+  MharField *field = mhar_dataset_add (out, mhar_field_new ("head_js", "head disagreement, mean over heads of KL(w_h || mean over heads), token mean",
+                                                            "nat", MHAR_FIELD_F32, 1, dims, shape));
+  MharField *null_field = draws > 0 ? mhar_dataset_add (out, mhar_field_new ("head_js_null", "head disagreement of random queries, token mean", "nat",
+                                                                             MHAR_FIELD_F32, 2, dims, shape))
+                                    : NULL;
+  for (gsize s = 0; s < n; s++) {
+    if (isnan (js[s]))
+      continue;
+    trained[kept] = js[s] / tokens;
+    field->data.f32[s] = (float) trained[kept];
+    for (gsize j = 0; j < draws; j++) {
+      null[kept * draws + j] = random[s * draws + j] / null_tokens;
+      null_field->data.f32[s * draws + j] = (float) null[kept * draws + j];
+    }
+    kept++;
+  }
+  mhar_disagreement_summarise (out, "head_js", trained, draws > 0 ? null : NULL, kept, draws);
+}
+
+const MharProbe mhar_probe_head_js = { "kl", MHAR_PROBE_KL, NULL, batch, NULL, finish };

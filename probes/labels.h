@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What every dataset says of its checkpoint before any probe speaks: numbers of the config, and the labels of sites, sources and
+ * outputs that file, figures and window share. */
+#pragma once
+
+#include "core/checkpoint.h"
+#include "core/field.h"
+#include "core/plan.h"
+
+G_BEGIN_DECLS
+
+/* Attributes path, dialect, mode, layers, width, heads (routing), sites and the body's numbers. */
+void mhar_label_checkpoint (const MharCheckpoint *checkpoint, const MharPlan *plan, MharDataset *out);
+
+/* Coordinates and labels: site, site_label, n_sources, n_heads [site], source_label [site, source], output_label [output]. */
+void mhar_label_sites (const MharPlan *plan, MharDataset *out);
+
+G_END_DECLS

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums over the windows of a run, in window order, kept apart for even and odd windows so that a quantity can be replicated
+ * on two halves of the text. */
+#pragma once
+
+#include "core/field.h"
+
+G_BEGIN_DECLS
+
+typedef struct _MharPool MharPool;
+
+MharPool *mhar_pool_new (void);
+void mhar_pool_free (MharPool *pool);
+
+/* Adds every F64 field of `slab` and of its child "pooled"; their first dimension is the window, the first of which has index
+ * `first_window`. Slabs come in order, with the same fields each. */
+void mhar_pool_add (MharPool *pool, const MharDataset *slab, guint64 first_window);
+
+/* Sum over all windows of the named field, one window's shape, row-major; NULL where there is none. Owned by the pool. */
+const double *mhar_pool_total (const MharPool *pool, const char *name);
+/* The same over even (0) or odd (1) windows only. */
+const double *mhar_pool_parity (const MharPool *pool, const char *name, guint parity);
+/* The total of a field of one number a window; 0 where there is none. */
+double mhar_pool_scalar (const MharPool *pool, const char *name);
+double mhar_pool_parity_scalar (const MharPool *pool, const char *name, guint parity);
+guint64 mhar_pool_windows (const MharPool *pool);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharPool, mhar_pool_free)
+
+G_END_DECLS

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* A probe turns what a forward pass left on the device into fields. It is one file, one line in the table of
+ * probe-table.c, and one test.
+ *
+ * A probe works in two halves. `batch` takes a finished batch and adds *sums over tokens, one entry a window* to a slab;
+ * windows are summed in their order by probes/pool.h, whatever device and batch they came from. `finish` turns the pooled
+ * sums into fields and scalars. So a run streams, a file can carry the sums behind every mean, and the batch size moves
+ * nothing but rounding. No probe writes a file or draws. */
+#pragma once
+
+#include "core/field.h"
+#include "core/forward.h"
+#include "probes/pool.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  MHAR_PROBE_DEPTH_MAPS = 1 << 0,
+  MHAR_PROBE_KL = 1 << 1,
+  MHAR_PROBE_COLLINEARITY = 1 << 2,
+  MHAR_PROBE_ALL = (1 << 3) - 1
+} MharProbeFlags;
+
+typedef struct {
+  MharProbeFlags probes;
+  guint context;        /* ids a window */
+  gint64 max_tokens;    /* ids of the text used; 0: all */
+  guint skip_first;     /* positions of each window left out of every average but the loss */
+  guint batch;          /* windows a batch; 0: chosen from memory */
+  guint slices;         /* S */
+  gboolean interleaved; /* slice of coordinate i is i mod S, not i / (D/S) */
+  guint null_draws;
+  gboolean null_norm_slice; /* random queries take the trained one's norm slice by slice */
+  gint64 null_tokens;       /* tokens the nulls see; 0: all */
+  guint match_sources;      /* M of `matched`; 0: none */
+  guint64 seed;
+  gboolean plain; /* the reference routing path */
+} MharProbeOptions;
+
+/* What a run is about, the same for every device and batch. */
+typedef struct {
+  const MharPlan *plan;
+  const MharProbeOptions *options;
+  gsize n_sites, max_heads, max_sources, n_outputs;
+} MharProbeSetup;
+
+/* A model on a device, ready to run batches, with what the probes keep there. */
+typedef struct _MharRig MharRig;
+
+/* A batch that has just been run. */
+typedef struct {
+  MharRig *rig;
+  MharSpan span;      /* positions that count */
+  MharSpan null_span; /* those the nulls see */
+} MharBatch;
+
+const MharProbeSetup *mhar_rig_setup (const MharRig *rig);
+MharDevice *mhar_rig_device (const MharRig *rig);
+MharRoute *mhar_rig_route (const MharRig *rig);
+
+/* Sums that several probes want, computed once a batch. Arrays are the rig's, valid till the next batch. */
+gboolean mhar_batch_route_sums (MharBatch *batch, MharRouteSums *sums, GError **error);
+
+/* The random-query null of the sites with several heads: sums [mhar_rig_head_null_sites] with js and weight filled; NULL
+ * where there are no draws or no such sites. */
+gboolean mhar_batch_head_null (MharBatch *batch, const MharNullSums **sums, GError **error);
+
+typedef struct {
+  const char *name;    /* of the command-line option, without dashes */
+  MharProbeFlags flag;
+  /* What it keeps on a device (`*state`, may stay NULL). */
+  gboolean (*begin) (MharRig *rig, gpointer *state, GError **error);
+  /* Adds to `slab` fields whose first dimension is "window" (F64, NaN where there is nothing); what is too large to keep for
+   * every window goes to its child "pooled". */
+  gboolean (*batch) (gpointer state, MharBatch *batch, MharDataset *slab, GError **error);
+  void (*end) (MharRig *rig, gpointer state);
+  /* Fields and scalars of the whole run; sentences for the user go to `warnings` (char *, owned by it). */
+  void (*finish) (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPtrArray *warnings);
+} MharProbe;
+
+extern const MharProbe mhar_probe_depth_maps;
+extern const MharProbe mhar_probe_slice_kl;
+extern const MharProbe mhar_probe_head_js;
+extern const MharProbe mhar_probe_collinearity;
+
+/* Every probe, NULL-ended. */
+extern const MharProbe *const mhar_probes[];
+
+/* Whether a site takes part in a mean: two sources or more; `multi`: and more than one head, else exactly one. */
+gboolean mhar_site_counts (const MharSite *site, gboolean multi);
+guint mhar_plan_count_sites (const MharPlan *plan, gboolean multi);
+
+G_END_DECLS

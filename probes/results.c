@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "probes/results.h"
+
+#include "core/error.h"
+
+#include <string.h>
+
+typedef struct {
+  const char *name;
+  MharFieldType type;
+  const char *dims[4]; /* NULL-ended */
+} Expected;
+
+static const Expected expected[] = {
+  { "site", MHAR_FIELD_I32, { "site" } },
+  { "site_label", MHAR_FIELD_STRING, { "site" } },
+  { "n_sources", MHAR_FIELD_I32, { "site" } },
+  { "n_heads", MHAR_FIELD_I32, { "site" } },
+  { "source_label", MHAR_FIELD_STRING, { "site", "source" } },
+  { "output_label", MHAR_FIELD_STRING, { "output" } },
+  { "weight", MHAR_FIELD_F32, { "site", "head", "source" } },
+  { "deviation", MHAR_FIELD_F32, { "site", "head", "source" } },
+  { "contribution", MHAR_FIELD_F32, { "site", "head", "source" } },
+  { "entropy", MHAR_FIELD_F32, { "site", "head" } },
+  { "slice_kl", MHAR_FIELD_F32, { "site", "slice" } },
+  { "slice_kl_null", MHAR_FIELD_F32, { "site", "draw" } },
+  { "matched_kl", MHAR_FIELD_F32, { "site", "slice" } },
+  { "matched_kl_null", MHAR_FIELD_F32, { "site", "draw" } },
+  { "head_js", MHAR_FIELD_F32, { "site" } },
+  { "head_js_null", MHAR_FIELD_F32, { "site", "draw" } },
+  { "cosine", MHAR_FIELD_F32, { "output", "output_b" } },
+};
+
+static gboolean
+fits (const MharField *field, const Expected *want)
+{
+  guint n = 0;
+
+  while (n < 4 && want->dims[n] != NULL)
+    n++;
+  if (field->type != want->type || field->n_dims != n)
+    return FALSE;
+  for (guint d = 0; d < n; d++)
+    if (strcmp (field->dims[d], want->dims[d]) != 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* The length of a dimension over all known fields, which must agree; 0 where none has it. */
+static gboolean
+dimension (const MharDataset *set, const char *dim, gsize *length)
+{
+  *length = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
+    const MharField *field = mhar_dataset_get (set, expected[i].name);
+    for (guint d = 0; field != NULL && d < field->n_dims; d++) {
+      if (strcmp (field->dims[d], dim) != 0)
+        continue;
+      if (*length != 0 && field->shape[d] != *length)
+        return FALSE;
+      *length = field->shape[d];
+    }
+  }
+  return TRUE;
+}
+
+/* Every count of a site lies within the arrays it counts in. */
+static gboolean
+counts_fit (const MharDataset *set)
+{
+  const MharField *sources = mhar_dataset_get (set, "n_sources"), *heads = mhar_dataset_get (set, "n_heads");
+  const MharField *weight = mhar_dataset_get (set, "weight"), *label = mhar_dataset_get (set, "source_label");
+
+  for (gsize s = 0; sources != NULL && heads != NULL && s < sources->shape[0]; s++) {
+    gint32 n = sources->data.i32[s], h = heads->data.i32[s];
+    if (n < 0 || h < 0 || (weight != NULL && ((gsize) n > weight->shape[2] || (gsize) h > weight->shape[1])) ||
+        (label != NULL && (gsize) n > label->shape[1]))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_checkpoint (const MharDataset *set, const char *path, GError **error)
+{
+  static const char *const dims[] = { "site", "head", "source", "slice", "draw", "output" };
+  static const char *const together[] = { "site", "site_label", "n_sources", "n_heads", "source_label" };
+  const char *name = mhar_dataset_name (set);
+  guint present = 0;
+
+  if (mhar_dataset_string (set, "path") == NULL)
+    return mhar_bad_input (error, "%s: %s does not say which checkpoint it is; the file is damaged", path, name);
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
+    const MharField *field = mhar_dataset_get (set, expected[i].name);
+    if (field != NULL && !fits (field, &expected[i]))
+      return mhar_bad_input (error, "%s: %s/%s has another type or other dimensions than schema 1 gives it; the file is damaged",
+                             path, name, expected[i].name);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (together); i++)
+    present += mhar_dataset_get (set, together[i]) != NULL;
+  if (present != 0 && present != G_N_ELEMENTS (together))
+    return mhar_bad_input (error, "%s: %s lacks some labels of its sites; the file is damaged", path, name);
+  if (present == 0 && (mhar_dataset_get (set, "weight") != NULL || mhar_dataset_get (set, "slice_kl") != NULL ||
+                       mhar_dataset_get (set, "head_js") != NULL))
+    return mhar_bad_input (error, "%s: %s lacks the labels of its sites; the file is damaged", path, name);
+  for (guint d = 0; d < G_N_ELEMENTS (dims); d++) {
+    gsize length;
+    if (!dimension (set, dims[d], &length))
+      return mhar_bad_input (error, "%s: the arrays of %s disagree on the length of “%s”; the file is damaged", path, name, dims[d]);
+  }
+  if (!counts_fit (set))
+    return mhar_bad_input (error, "%s: %s counts more heads or sources than it holds; the file is damaged", path, name);
+  return TRUE;
+}
+
+GPtrArray *
+mhar_results_checkpoints (const MharDataset *root)
+{
+  GPtrArray *sets = g_ptr_array_new ();
+
+  for (guint c = 0; c < mhar_dataset_n_children (root); c++)
+    if (g_str_has_prefix (mhar_dataset_name (mhar_dataset_child (root, c)), "checkpoint_"))
+      g_ptr_array_add (sets, mhar_dataset_child (root, c));
+  return sets;
+}
+
+gboolean
+mhar_results_check (const MharDataset *root, const char *path, GError **error)
+{
+  g_autoptr (GPtrArray) sets = mhar_results_checkpoints (root);
+
+  if (sets->len == 0)
+    return mhar_bad_input (error, "%s: the file holds no checkpoint's results", path);
+  if (mhar_dataset_find_child (root, "provenance") == NULL)
+    return mhar_bad_input (error, "%s: the file does not say how it was made (no /provenance); it is damaged", path);
+  for (guint i = 0; i < sets->len; i++)
+    if (!check_checkpoint (g_ptr_array_index (sets, i), path, error))
+      return FALSE;
+  return TRUE;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "probes/run.h"
+
+#include "core/error.h"
+#include "probes/labels.h"
+#include "probes/rig.h"
+#include "probes/windows.h"
+
+#define DEFAULT_CONTEXT 1024
+/* Tokens a batch on the CPU: enough rows for the matrix products to be efficient, few enough to stay small. */
+#define CPU_BATCH_TOKENS 2048
+/* On a GPU no more than this many tokens gain anything. */
+#define GPU_BATCH_TOKENS 16384
+
+typedef struct {
+  MharProbeSetup setup;
+  MharProbeOptions options;
+  MharWindows windows;
+  const gint32 *ids;
+  const MharRunHooks *hooks;
+  GCancellable *cancellable;
+  MharRig *rig;
+  MharPool *pool;
+  guint batch, asked_context;
+  guint64 window, done; /* windows and ids behind us */
+  gint64 null_left;     /* tokens the nulls may still see; negative: no bound */
+} Run;
+
+void
+mhar_probe_options_init (MharProbeOptions *options)
+{
+  *options = (MharProbeOptions){ .probes = MHAR_PROBE_ALL, .slices = 4, .null_draws = 32 };
+}
+
+static void
+setup_init (Run *run, const MharPlan *plan)
+{
+  run->setup.plan = plan;
+  run->setup.options = &run->options;
+  run->setup.n_sites = plan->sites->len;
+  run->setup.n_outputs = plan->outputs->len;
+  for (guint s = 0; s < plan->sites->len; s++) {
+    run->setup.max_heads = MAX (run->setup.max_heads, (gsize) mhar_plan_site (plan, s)->heads);
+    run->setup.max_sources = MAX (run->setup.max_sources, (gsize) mhar_plan_site (plan, s)->n_sources);
+  }
+}
+
+static gboolean
+check_request (const Run *run, const MharBody *body, const gint32 *ids, gsize n, GError **error)
+{
+  const MharProbeOptions *o = &run->options;
+
+  if (run->windows.total == 0)
+    return mhar_bad_input (error, "the text has %zu tokens: not one window of two tokens or more, with %u skipped, can be made of it",
+                           n, o->skip_first);
+  for (gsize i = 0; i < n; i++)
+    if (ids[i] < 0 || ids[i] >= body->vocab)
+      return mhar_bad_input (error, "token %zu has the id %d, but the checkpoint's vocabulary ends at %d; was it made with another tokenizer?",
+                             i, ids[i], body->vocab - 1);
+  if ((o->probes & MHAR_PROBE_KL) && mhar_plan_count_sites (run->setup.plan, FALSE) > 0 &&
+      (o->slices < 2 || body->width % (int) o->slices != 0)) {
+    g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "%u slices do not divide a width of %d; choose another --slices", o->slices,
+                 body->width);
+    return FALSE;
+  }
+  if (o->null_norm_slice && (o->slices == 0 || body->width % (int) o->slices != 0)) {
+    g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "--null-norm slice needs --slices that divide a width of %d", body->width);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static guint
+choose_batch (const Run *run, const MharModel *model)
+{
+  gsize context = run->options.context, windows = MAX (run->windows.full, 1), tokens = CPU_BATCH_TOKENS;
+  MharDeviceInfo info;
+
+  if (run->options.batch > 0)
+    return (guint) MIN (run->options.batch, windows);
+  mhar_device_describe (mhar_model_device (model), &info);
+  if (info.memory_free > 0)
+    tokens = MIN (GPU_BATCH_TOKENS, (gsize) (info.memory_free / 2 / mhar_forward_bytes_per_token (model)));
+  return (guint) CLAMP (tokens / context, 1, windows);
+}
+
+/* The largest batch that fits: halved as long as the device has not the memory. */
+static gboolean
+make_rig (Run *run, const MharModel *model, GError **error)
+{
+  gboolean out_of_memory = FALSE;
+
+  for (run->batch = choose_batch (run, model);; run->batch /= 2) {
+    g_autoptr (GError) local = NULL;
+    run->rig = mhar_rig_new (model, &run->setup, run->batch, &out_of_memory, &local);
+    if (run->rig != NULL)
+      return TRUE;
+    if (!out_of_memory || run->batch == 1) {
+      g_propagate_error (error, g_steal_pointer (&local));
+      return FALSE;
+    }
+  }
+}
+
+static gboolean
+emit (Run *run, const MharDataset *slab, guint W, GError **error)
+{
+  const MharRunHooks *hooks = run->hooks;
+
+  if (hooks == NULL || hooks->slab == NULL)
+    return TRUE;
+  if (!hooks->slab ("sums", slab, hooks->user, error))
+    return FALSE;
+  for (guint w = 0; hooks->capture && run->setup.n_sites > 0 && w < W; w++) {
+    g_autoptr (MharDataset) weights = mhar_rig_capture (run->rig, w, error);
+    if (weights == NULL || !hooks->slab ("capture", weights, hooks->user, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+run_batch (Run *run, guint W, guint t, GError **error)
+{
+  g_autoptr (MharDataset) slab = mhar_rig_batch (run->rig, run->ids + run->done, W, t, run->done, run->null_left,
+                                                 run->cancellable, error);
+  if (slab == NULL)
+    return FALSE;
+  mhar_pool_add (run->pool, slab, run->window);
+  if (!emit (run, slab, W, error))
+    return FALSE;
+  if (run->null_left > 0)
+    run->null_left = MAX (0, run->null_left - (gint64) W * (t - run->options.skip_first));
+  run->window += W;
+  run->done += (guint64) W * t;
+  if (run->hooks != NULL && run->hooks->progress != NULL)
+    run->hooks->progress (run->done, run->windows.total, run->hooks->user);
+  return TRUE;
+}
+
+static gboolean
+run_windows (Run *run, GError **error)
+{
+  guint context = run->options.context;
+
+  for (gsize w = 0; w < run->windows.full; w += run->batch)
+    if (!run_batch (run, (guint) MIN (run->batch, run->windows.full - w), context, error))
+      return FALSE;
+  return run->windows.rest == 0 || run_batch (run, 1, (guint) run->windows.rest, error);
+}
+
+/* The options that shaped the numbers, stored beside them. */
+static void
+record_options (const Run *run, MharDataset *out)
+{
+  const MharProbeOptions *o = &run->options;
+
+  mhar_dataset_set_integer (out, "tokens", (gint64) mhar_pool_scalar (run->pool, "count"));
+  mhar_dataset_set_integer (out, "windows", (gint64) mhar_pool_windows (run->pool));
+  mhar_dataset_set_integer (out, "context", run->asked_context);
+  mhar_dataset_set_integer (out, "skip_first", o->skip_first);
+  mhar_dataset_set_integer (out, "slices", o->slices);
+  mhar_dataset_set_string (out, "slicing", o->interleaved ? "interleaved" : "contiguous");
+  mhar_dataset_set_integer (out, "draws", o->null_draws);
+  mhar_dataset_set_string (out, "null_norm", o->null_norm_slice ? "slice" : "query");
+  mhar_dataset_set_integer (out, "null_tokens", (gint64) mhar_pool_scalar (run->pool, "null_count"));
+  if (o->match_sources > 0)
+    mhar_dataset_set_integer (out, "match_sources", o->match_sources);
+  g_autofree char *seed = g_strdup_printf ("%" G_GUINT64_FORMAT, o->seed);
+  mhar_dataset_set_string (out, "seed", seed);
+}
+
+static MharDataset *
+conclude (Run *run, const MharCheckpoint *checkpoint)
+{
+  const MharPlan *plan = run->setup.plan;
+  MharDataset *out = mhar_dataset_new ("checkpoint");
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+
+  mhar_label_checkpoint (checkpoint, plan, out);
+  record_options (run, out);
+  mhar_label_sites (plan, out);
+  mhar_dataset_set_real (out, "loss", mhar_pool_scalar (run->pool, "loss") / mhar_pool_scalar (run->pool, "pairs"));
+  for (guint w = 0; w < plan->warnings->len; w++)
+    g_ptr_array_add (warnings, g_strdup (g_ptr_array_index (plan->warnings, w)));
+  for (guint p = 0; mhar_probes[p] != NULL; p++)
+    if (run->options.probes & mhar_probes[p]->flag)
+      mhar_probes[p]->finish (&run->setup, run->pool, out, warnings);
+  g_ptr_array_add (warnings, NULL);
+  mhar_dataset_set_strings (out, "warnings", (const char *const *) warnings->pdata);
+  if (mhar_dataset_get (out, "weight") != NULL)
+    mhar_dataset_set_string (out, "signal", "weight");
+  else if (mhar_dataset_get (out, "cosine") != NULL)
+    mhar_dataset_set_string (out, "signal", "cosine");
+  return out;
+}
+
+MharDataset *
+mhar_probe_run (MharDevice *device, const MharCheckpoint *checkpoint, const MharPlan *plan, const gint32 *ids, gsize n,
+                const MharProbeOptions *options, const MharRunHooks *hooks, GCancellable *cancellable, GError **error)
+{
+  const MharBody *body = mhar_config_body (mhar_checkpoint_config (checkpoint));
+  Run run = { .options = *options, .ids = ids, .hooks = hooks, .cancellable = cancellable };
+  MharDataset *out = NULL;
+
+  if (run.options.context == 0)
+    run.options.context = body->context > 0 ? (guint) MIN (DEFAULT_CONTEXT, body->context) : DEFAULT_CONTEXT;
+  if (options->max_tokens > 0)
+    n = MIN (n, (gsize) options->max_tokens);
+  run.asked_context = run.options.context;
+  run.options.context = (guint) MIN (run.options.context, MAX (n, 2)); /* the same cut, smaller buffers */
+  run.null_left = options->null_tokens > 0 ? options->null_tokens : -1;
+  run.windows = mhar_windows_cut (n, run.options.context, options->skip_first);
+  setup_init (&run, plan);
+  if (!check_request (&run, body, ids, n, error))
+    return NULL;
+  g_autoptr (MharModel) model = mhar_model_new (device, checkpoint, plan, error);
+  if (model == NULL || !make_rig (&run, model, error))
+    return NULL;
+  run.pool = mhar_pool_new ();
+  if (run_windows (&run, error))
+    out = conclude (&run, checkpoint);
+  mhar_pool_free (run.pool);
+  mhar_rig_free (run.rig);
+  return out;
+}

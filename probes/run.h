@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* A whole run: ids through the model in batches of windows, every probe on each, one dataset at the end. */
+#pragma once
+
+#include "probes/probe.h"
+
+G_BEGIN_DECLS
+
+/* Called from the thread that runs; any member may be NULL. */
+typedef struct {
+  void (*progress) (guint64 done, guint64 total, gpointer user); /* tokens */
+  /* Takes the sums of each batch (group "sums") and, with `capture`, the per-token weights of each window ("capture"), in order;
+   * FALSE stops the run with its error. */
+  gboolean (*slab) (const char *group, const MharDataset *slab, gpointer user, GError **error);
+  gboolean capture;
+  gpointer user;
+} MharRunHooks;
+
+/* Sets what the paper uses: 4 contiguous slices, 32 draws, all probes, windows of 1,024. */
+void mhar_probe_options_init (MharProbeOptions *options);
+
+/* Runs `ids` [n] (each checked here against the vocabulary). options->context 0 becomes min (1024, the model's). Returns one
+ * checkpoint's dataset, as data/hdf5-schema.md describes: fields, scalars, labels, warnings. Errors: MHAR_ERROR_INPUT (an id beyond
+ * the vocabulary, too little text), MHAR_ERROR_USAGE (slices that do not divide the width), MHAR_ERROR_RUN, G_IO_ERROR_CANCELLED. */
+MharDataset *mhar_probe_run (MharDevice *device, const MharCheckpoint *checkpoint, const MharPlan *plan, const gint32 *ids,
+                             gsize n, const MharProbeOptions *options, const MharRunHooks *hooks, GCancellable *cancellable,
+                             GError **error);
+
+G_END_DECLS
