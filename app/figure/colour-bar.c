@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* The colour scale. From left to right: the null's label and bracket, the bar, tick labels, the title. */
+#include "app/figure/colour-bar.h"
+
+#include "app/figure/heat-map.h"
+#include "app/figure/ticks.h"
+
+#include <math.h>
+
+#define STEPS 128      /* colours in the bar */
+#define NULL_REACH 1.4 /* the bracket is drawn to scale up to so many times the bar */
+
+typedef struct {
+  double label, bracket, bar, ticks, title; /* widths; 0 where absent */
+} Columns;
+
+static Columns
+columns (const MharDrawing *d)
+{
+  Columns c = { .bar = d->font * 1.2, .title = d->scale_title ? d->small * 1.6 : 0 };
+  MharTicks ticks;
+
+  /* The finest that could be drawn: its labels are the longest. */
+  mhar_ticks_init (&ticks, d->out.low, d->out.high, 8);
+  for (guint i = 0; i < ticks.count; i++) {
+    g_autofree char *label = mhar_ticks_label (&ticks, i);
+
+    c.ticks = MAX (c.ticks, mhar_drawing_text_width (d, label, d->small) + d->small * 0.8);
+  }
+  if (isfinite (d->null_extent)) {
+    c.label = d->small * 1.5;
+    c.bracket = d->small * 0.9;
+  }
+  return c;
+}
+
+double
+mhar_colour_bar_width (const MharDrawing *d)
+{
+  Columns c = columns (d);
+
+  return d->font > 0 ? c.label + c.bracket + c.bar + c.ticks + c.title : 0;
+}
+
+void
+mhar_colour_bar_place (MharDrawing *d, const MharFigureRect *area)
+{
+  Columns c = columns (d);
+  double inset = d->over ? d->font * 0.8 : 0;
+
+  d->out.bar = (MharFigureRect){ 0 };
+  if (d->font <= 0 || area->height < 4 * d->font)
+    return;
+  d->out.bar = (MharFigureRect){ area->x + c.label + c.bracket, area->y + inset, c.bar, area->height - inset };
+  if (isfinite (d->null_extent) && d->null_extent > d->out.high) {
+    double reach = MIN (d->null_extent / d->out.high, NULL_REACH);
+    double height = area->height / reach;
+
+    d->out.bar.y = area->y + (area->height - height) / 2;
+    d->out.bar.height = height;
+  }
+}
+
+double
+mhar_colour_bar_y (const MharDrawing *d, double value)
+{
+  return d->out.bar.y + d->out.bar.height * (d->out.high - value) / (d->out.high - d->out.low);
+}
+
+MharRgb
+mhar_colour_bar_colour (const MharDrawing *d, double value)
+{
+  return mhar_colour_map_at (d->map, (value - d->out.low) / (d->out.high - d->out.low));
+}
+
+static gboolean
+step_colour (gconstpointer data, guint row, guint column, MharRgb *colour)
+{
+  const MharDrawing *d = data;
+
+  (void)column;
+  *colour = mhar_colour_map_at (d->map, 1 - (row + 0.5) / STEPS);
+  return TRUE;
+}
+
+static void
+paint_bar (const MharDrawing *d, cairo_t *cr)
+{
+  MharHeatMap map = { .cells = d->out.bar, .rows = STEPS, .columns = 1, .colour = step_colour, .data = d };
+  MharFigureRect frame = mhar_heat_map_snap (cr, &d->out.bar);
+
+  if (d->over) { /* a point on top: there are values above */
+    MharRgb top = mhar_colour_map_at (d->map, 1);
+
+    cairo_move_to (cr, frame.x, frame.y);
+    cairo_line_to (cr, frame.x + frame.width / 2, frame.y - d->font * 0.75);
+    cairo_line_to (cr, frame.x + frame.width, frame.y);
+    cairo_close_path (cr);
+    mhar_drawing_set_source (cr, &top);
+    cairo_fill_preserve (cr);
+    mhar_drawing_set_source (cr, &d->palette->line);
+    cairo_set_line_width (cr, 0.5);
+    cairo_stroke (cr);
+  }
+  mhar_heat_map_paint (&map, cr);
+  cairo_rectangle (cr, frame.x, frame.y, frame.width, frame.height);
+  mhar_drawing_set_source (cr, &d->palette->line);
+  cairo_set_line_width (cr, 0.5);
+  cairo_stroke (cr);
+}
+
+static void
+paint_ticks (const MharDrawing *d, cairo_t *cr)
+{
+  double x = d->out.bar.x + d->out.bar.width;
+  MharTicks ticks;
+
+  mhar_ticks_fit (&ticks, d->out.low, d->out.high, d->out.bar.height, d->small * 1.7);
+  for (guint i = 0; i < ticks.count; i++) {
+    g_autofree char *label = mhar_ticks_label (&ticks, i);
+    double y = mhar_colour_bar_y (d, mhar_ticks_value (&ticks, i));
+    MharTextRun run = { .string = label, .size = d->small, .across = 0.5 };
+
+    mhar_drawing_set_source (cr, &d->palette->line);
+    cairo_set_line_width (cr, 0.5);
+    cairo_move_to (cr, x, y);
+    cairo_rel_line_to (cr, d->small * 0.35, 0);
+    cairo_stroke (cr);
+    mhar_drawing_write (d, cr, &run, x + d->small * 0.6, y, NULL);
+  }
+}
+
+/* One end of the bracket: a cap where the null ends, an arrow where it goes on. `sign` -1 is the upper end. */
+static void
+bracket_end (const MharDrawing *d, cairo_t *cr, double x, double y, double sign, gboolean beyond)
+{
+  double size = d->small * 0.35;
+
+  if (beyond) {
+    cairo_move_to (cr, x - size, y - sign * size * 1.5);
+    cairo_line_to (cr, x, y);
+    cairo_line_to (cr, x + size, y - sign * size * 1.5);
+  } else {
+    cairo_move_to (cr, x - size, y);
+    cairo_line_to (cr, x + size, y);
+  }
+  cairo_stroke (cr);
+}
+
+static void
+paint_null (const MharDrawing *d, cairo_t *cr)
+{
+  double x = d->out.bar.x - d->small * 0.6, middle = mhar_colour_bar_y (d, 0);
+  gboolean beyond = d->null_extent > d->out.high * NULL_REACH;
+  double extent = beyond ? d->out.high * NULL_REACH : d->null_extent;
+  double top = mhar_colour_bar_y (d, extent), bottom = mhar_colour_bar_y (d, -extent);
+  MharTextRun run = {
+    .string = d->null_label,
+    .size = d->small,
+    .up = TRUE,
+    .along = 0.5,
+    .across = 1,
+    .width = d->out.bar.height * NULL_REACH,
+  };
+
+  mhar_drawing_set_source (cr, &d->palette->ink);
+  cairo_set_line_width (cr, 0.8);
+  cairo_move_to (cr, x, top);
+  cairo_line_to (cr, x, bottom);
+  cairo_stroke (cr);
+  bracket_end (d, cr, x, top, -1, beyond);
+  bracket_end (d, cr, x, bottom, 1, beyond);
+  mhar_drawing_write (d, cr, &run, x - d->small * 0.45, middle, NULL);
+}
+
+void
+mhar_colour_bar_paint (const MharDrawing *d, cairo_t *cr)
+{
+  Columns c = columns (d);
+
+  if (d->out.bar.height <= 0)
+    return;
+  paint_bar (d, cr);
+  paint_ticks (d, cr);
+  if (isfinite (d->null_extent))
+    paint_null (d, cr);
+  if (d->scale_title) {
+    MharTextRun run
+        = { .string = d->scale_title, .size = d->small, .up = TRUE, .along = 0.5, .width = d->out.bar.height * 1.05 };
+
+    mhar_drawing_write (d, cr, &run, d->out.bar.x + d->out.bar.width + c.ticks + d->small * 0.3,
+                        d->out.bar.y + d->out.bar.height / 2, &d->palette->faint);
+  }
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this folder share: one drawing on its way from dataset to ink, and the table of kinds. */
+#pragma once
+
+#include "app/figure/axis-labels.h"
+#include "app/figure/colour-map.h"
+#include "app/figure/figure-text.h"
+#include "app/figure/figure.h"
+
+typedef struct _MharDrawing MharDrawing;
+
+struct _MharDrawing {
+  MharFigureLayout out; /* first: layouts given out are drawings */
+  const MharDataset *set;
+  MharFigureOptions options;
+  const MharPalette *palette;
+  MharText *text;
+  double font, small, margin; /* sizes of titles, of other text, and of the empty border; font 0: no text */
+  MharAxis x, y;
+  char *heading, *caption, *null_label, *scale_title; /* scale_title names the colour scale or the y axis */
+  gsize heading_bold, caption_bold;                   /* bytes of each that are bold */
+  gboolean no_caption;                                /* not wanted, or given up at this size */
+  guint grid_columns;
+
+  /* Maps. */
+  const MharField *field;
+  gsize *n_sources; /* [n_rows] of maps over sources */
+  MharColourMap map;
+  gboolean hatched;   /* lines over cells without a value */
+  gboolean over;      /* a value shown lies above the scale */
+  double null_extent; /* marked on the colour bar; NaN: none */
+  /* The value in a cell, NaN where there is none; `panel` indexes out.panels, row and column the data. */
+  double (*value) (const MharDrawing *drawing, guint panel, guint row, guint column);
+
+  /* kl: per column. */
+  double *trained, *null_mean, *null_sd; /* NaN where absent */
+  guint *counts;                         /* collinearity: the histogram */
+  guint n_counts;
+};
+
+typedef struct {
+  MharFigureKind kind;
+  const char *name;
+  gboolean (*available) (const MharDataset *set);
+  /* Fills everything that does not depend on the size. */
+  gboolean (*prepare) (MharDrawing *drawing, GError **error);
+  void (*natural) (MharDrawing *drawing, double *width, double *height);
+  void (*place) (MharDrawing *drawing); /* rectangles within out.width × out.height */
+  void (*paint) (const MharDrawing *drawing, cairo_t *cr);
+} MharFigureClass;
+
+extern const MharFigureClass mhar_figure_deviation, mhar_figure_depth_map, mhar_figure_kl, mhar_figure_collinearity;
+
+/* A prepared drawing of `kind` (MHAR_FIGURE_DEFAULT resolved); NULL with MHAR_ERROR_INPUT. */
+MharDrawing *mhar_drawing_new (const MharDataset *set, MharFigureKind kind, const MharFigureOptions *options,
+                               GError **error);
+void mhar_drawing_free (MharDrawing *drawing);
+/* Sets the size and with it the sizes of text. */
+void mhar_drawing_set_size (MharDrawing *drawing, double width, double height);
+/* Gives the page to the cells: no text from here on. */
+void mhar_drawing_mute (MharDrawing *drawing);
+void mhar_drawing_natural_size (MharDrawing *drawing, double *width, double *height);
+void mhar_drawing_place (MharDrawing *drawing, double width, double height);
+void mhar_drawing_paint (MharDrawing *drawing, cairo_t *cr);
+
+/* Rows and columns 0 … n-1. */
+void mhar_drawing_set_cells (MharDrawing *drawing, guint rows, guint columns);
+void mhar_drawing_set_panels (MharDrawing *drawing, guint n);
+
+/* Height of the caption in the present width, and its rectangle at the bottom of the page; 0 where it would take more
+ * than three tenths of the page, or none is wanted. */
+double mhar_drawing_place_caption (MharDrawing *drawing);
+void mhar_drawing_paint_caption (const MharDrawing *drawing, cairo_t *cr);
+
+/* Text at (x, y) in the theme's ink; see MharTextRun. */
+void mhar_drawing_write (const MharDrawing *drawing, cairo_t *cr, const MharTextRun *run, double x, double y,
+                         const MharRgb *colour);
+double mhar_drawing_text_width (const MharDrawing *drawing, const char *string, double size);
+void mhar_drawing_set_source (cairo_t *cr, const MharRgb *colour);
+
+/* "demo-mhar  full_mh · d 256, L 6, H 4 · …": the start of every caption; *bold is the length of the name.
+ * g_string_free. */
+GString *mhar_caption_new (const MharDataset *set, gsize *bold);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharDrawing, mhar_drawing_free)

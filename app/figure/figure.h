@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Figures of one checkpoint's results (a dataset of core/field.h), drawn with Cairo on anything Cairo draws on.
+ *
+ * Drawing never saves and saving never draws by another way, so a picture written by the command line is the picture in
+ * the window. Lengths are user units of the cairo_t: points in a PDF or SVG, logical pixels in a window. */
+#pragma once
+
+#include "core/field.h"
+
+#include <cairo.h>
+
+G_BEGIN_DECLS
+
+typedef enum {
+  MHAR_FIGURE_DEFAULT,     /* what mhar_figure_default_kind says of the dataset */
+  MHAR_FIGURE_DEVIATION,   /* a panel per head: weight minus the mean over heads (the paper's Figure 4) */
+  MHAR_FIGURE_DEPTH_MAP,   /* a panel per head and their mean: token mean of the routing weight */
+  MHAR_FIGURE_KL,          /* slice disagreement (one head) or head disagreement by site, with the null */
+  MHAR_FIGURE_COLLINEARITY /* cosine between every pair of sublayer outputs */
+} MharFigureKind;
+
+typedef enum { MHAR_FIGURE_LIGHT, MHAR_FIGURE_DARK } MharFigureTheme;
+typedef enum {
+  MHAR_FIGURE_PLAIN,
+  MHAR_FIGURE_AUTHORS /* as the paper's own plots: depth maps in viridis from 0 to 0.7, dark missing cells */
+} MharFigureStyle;
+
+#define MHAR_FIGURE_ALL_HEADS (-1)
+#define MHAR_FIGURE_CONSENSUS (-2)
+
+typedef struct {
+  guint first_sites; /* rows of the panels, counted from the first site; 0: all */
+  MharFigureTheme theme;
+  MharFigureStyle style;
+  const char *family; /* font family; NULL: "Sans". Borrowed */
+  double font_size;   /* of panel titles; 0: 8 */
+  int head;           /* MHAR_FIGURE_ALL_HEADS, or the one panel wanted: a head, MHAR_FIGURE_CONSENSUS */
+  double limit;       /* end of the colour scale (both ends of a diverging one), to share one; 0: from the data */
+  gboolean bare;      /* no caption lines below */
+  double png_scale;   /* pixels a unit in saved PNG; 0: 3 */
+} MharFigureOptions;
+
+/* Ten sites, light, plain, all heads, everything else 0. Where a function takes options, NULL means these. */
+void mhar_figure_options_init (MharFigureOptions *options);
+
+/* "deviation", "depth-map", "kl", "collinearity"; "light", "dark"; "default", "authors". MHAR_ERROR_USAGE listing the
+ * names where it is none of them. */
+gboolean mhar_figure_kind_parse (const char *name, MharFigureKind *kind, GError **error);
+gboolean mhar_figure_theme_parse (const char *name, MharFigureTheme *theme, GError **error);
+gboolean mhar_figure_style_parse (const char *name, MharFigureStyle *style, GError **error);
+const char *mhar_figure_kind_name (MharFigureKind kind); /* "default" for MHAR_FIGURE_DEFAULT */
+
+/* Deviation where the dataset holds one, else kl where it holds a slice or head disagreement, else collinearity. */
+MharFigureKind mhar_figure_default_kind (const MharDataset *set);
+/* Whether the dataset holds what the kind draws. */
+gboolean mhar_figure_available (const MharDataset *set, MharFigureKind kind);
+
+/* The size at which the figure is meant to be printed: whole points, 504 wide (7 inches) unless it has much to show.
+ * MHAR_ERROR_INPUT, naming the checkpoint and a kind that it has, where it holds nothing to draw, here and below. */
+gboolean mhar_figure_natural_size (const MharDataset *set, MharFigureKind kind, const MharFigureOptions *options,
+                                   double *width, double *height, GError **error);
+
+/* Draws into (0, 0, width, height), background included. Any size will do: small ones have fewer labels, tiny ones
+ * none. Leaves the state of `cr` as it was. MHAR_ERROR_RUN where Cairo reports an error. */
+gboolean mhar_figure_draw (cairo_t *cr, const MharDataset *set, MharFigureKind kind, const MharFigureOptions *options,
+                           double width, double height, GError **error);
+
+typedef struct {
+  double x, y, width, height;
+} MharFigureRect;
+
+/* One map or plot. `cells` is cut evenly into the layout's n_rows × n_columns; a kl figure has one row. */
+typedef struct {
+  MharFigureRect cells;
+  int head; /* which head it shows; MHAR_FIGURE_CONSENSUS; MHAR_FIGURE_ALL_HEADS where it is about none */
+} MharFigurePanel;
+
+/* Where mhar_figure_draw puts things at the same arguments. Rectangles of absent things are all zero. */
+typedef struct {
+  MharFigureKind kind;
+  double width, height;
+  guint n_panels;
+  MharFigurePanel *panels;
+  guint n_rows, n_columns;
+  guint *rows;      /* [n_rows] site (deviation, depth map), output (collinearity), 0 (kl) of each row */
+  guint *columns;   /* [n_columns] source, output, or site (kl) of each column */
+  double low, high; /* ends of the colour scale or of the y axis */
+  MharFigureRect bar, histogram, heading, caption;
+} MharFigureLayout;
+
+/* Free with mhar_figure_layout_free. Keeps nothing of the dataset. */
+MharFigureLayout *mhar_figure_layout_new (const MharDataset *set, MharFigureKind kind, const MharFigureOptions *options,
+                                          double width, double height, GError **error);
+void mhar_figure_layout_free (MharFigureLayout *layout);
+/* The cell under (x, y); FALSE, and nothing set, where there is none. Row and column count from 0 in the panel. */
+gboolean mhar_figure_layout_hit (const MharFigureLayout *layout, double x, double y, guint *panel, guint *row,
+                                 guint *column);
+/* The rectangle of a cell; all zero where an index is out of range. */
+MharFigureRect mhar_figure_layout_cell (const MharFigureLayout *layout, guint panel, guint row, guint column);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharFigureLayout, mhar_figure_layout_free)
+
+/* Draws each of `sets` (MharDataset *, at least one) at its natural size into `path`: .pdf, .svg or .png. Several make
+ * one PDF of a page each, otherwise NAME-1.png, NAME-2.png … Files appear whole, under another name until after fsync,
+ * or not at all; nothing is written before everything is drawn. The same data and fonts give the same bytes.
+ * MHAR_ERROR_USAGE for another extension, MHAR_ERROR_RUN where drawing or writing fails. */
+gboolean mhar_figure_save (const char *path, const GPtrArray *sets, MharFigureKind kind,
+                           const MharFigureOptions *options, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Grids of coloured cells that stay sharp: snapped to pixels on screens and in PNG, seamless in PDF and SVG. */
+#pragma once
+
+#include "app/figure/colour-map.h"
+
+#include <cairo.h>
+
+/* Up to so many cells in a figure are rectangles; above, an image is smaller and quicker. */
+#define MHAR_HEAT_MAP_MAX_RECTANGLES 20000
+
+/* The colour of a cell; FALSE where nothing is drawn. */
+typedef gboolean (*MharCellColour) (gconstpointer data, guint row, guint column, MharRgb *colour);
+
+typedef struct {
+  MharFigureRect cells;
+  guint rows, columns;
+  gboolean image; /* as an image, not as rectangles */
+  MharCellColour colour;
+  gconstpointer data;
+} MharHeatMap;
+
+void mhar_heat_map_paint (const MharHeatMap *map, cairo_t *cr);
+
+/* Whether the surface keeps shapes (PDF, SVG, PS) and not pixels. */
+gboolean mhar_heat_map_is_vector (cairo_t *cr);
+/* The rectangle with its edges moved to whole pixels; as it is on vector surfaces. */
+MharFigureRect mhar_heat_map_snap (cairo_t *cr, const MharFigureRect *rect);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* Datasets for the figure tests. */
+#include "figure-samples.h"
+
+#include <math.h>
+
+#define DRAWS 8
+#define SLICES 4
+
+/* Read by LeakSanitizer where a test is built with it: Fontconfig keeps its configuration until the process ends. */
+const char *__lsan_default_suppressions (void);
+
+const char *
+__lsan_default_suppressions (void)
+{
+  return "leak:libfontconfig\n";
+}
+
+double
+sample_value (guint a, guint b, guint c)
+{
+  guint32 x = a * 2654435761u ^ b * 2246822519u ^ c * 3266489917u;
+
+  x ^= x >> 15;
+  x *= 2246822519u;
+  x ^= x >> 13;
+  return (x & 0xffffff) / (double)0x1000000;
+}
+
+MharField *
+sample_field (MharDataset *set, const char *name, guint n_dims, const char *const *dims, const gsize *shape)
+{
+  return mhar_dataset_add (set, mhar_field_new (name, name, "1", MHAR_FIELD_F32, n_dims, dims, shape));
+}
+
+static char *
+sublayer (guint i)
+{
+  return i == 0 ? g_strdup ("embed") : g_strdup_printf ("L%u.%s", (i - 1) / 2, (i - 1) % 2 ? "mlp" : "attn");
+}
+
+static void
+add_labels (MharDataset *set, guint sites)
+{
+  const char *dims[] = { "site", "source" }, *output[] = { "output" };
+  gsize shape[] = { sites, sites };
+  MharField *site, *source, *out, *counts;
+
+  site = mhar_dataset_add (set, mhar_field_new ("site_label", "name", "", MHAR_FIELD_STRING, 1, dims, shape));
+  source = mhar_dataset_add (set, mhar_field_new ("source_label", "name", "", MHAR_FIELD_STRING, 2, dims, shape));
+  out = mhar_dataset_add (set, mhar_field_new ("output_label", "name", "", MHAR_FIELD_STRING, 1, output, shape));
+  counts = mhar_dataset_add (set, mhar_field_new ("n_sources", "sources", "1", MHAR_FIELD_I32, 1, dims, shape));
+  for (guint i = 0; i < sites; i++) {
+    site->data.str[i] = i + 1 == sites ? g_strdup ("final") : sublayer (i + 1);
+    out->data.str[i] = sublayer (i);
+    counts->data.i32[i] = (gint32)i + 1;
+    for (guint j = 0; j <= i; j++)
+      source->data.str[i * sites + j] = sublayer (j);
+  }
+}
+
+static void
+add_maps (MharDataset *set, guint sites, guint heads)
+{
+  const char *dims[] = { "site", "head", "source" };
+  gsize shape[] = { sites, heads, sites };
+  MharField *weight = sample_field (set, "weight", 3, dims, shape);
+  MharField *deviation = heads > 1 ? sample_field (set, "deviation", 3, dims, shape) : NULL;
+
+  for (guint i = 0; i < sites; i++)
+    for (guint h = 0; h < heads; h++) {
+      double sum = 0;
+
+      for (guint j = 0; j <= i; j++)
+        sum += 0.1 + sample_value (i, h, j);
+      for (guint j = 0; j <= i; j++)
+        weight->data.f32[(i * heads + h) * sites + j] = (float)((0.1 + sample_value (i, h, j)) / sum);
+    }
+  for (guint i = 0; deviation && i < sites; i++)
+    for (guint j = 0; j <= i; j++) {
+      double mean = 0;
+
+      for (guint h = 0; h < heads; h++)
+        mean += weight->data.f32[(i * heads + h) * sites + j] / heads;
+      for (guint h = 0; h < heads; h++) {
+        gsize at = (i * heads + h) * sites + j;
+
+        deviation->data.f32[at] = (float)(weight->data.f32[at] - mean);
+      }
+    }
+}
+
+static void
+add_disagreement (MharDataset *set, guint sites, guint heads)
+{
+  const char *slice_dims[] = { "site", "slice" }, *draw_dims[] = { "site", "draw" };
+  gsize slice_shape[] = { sites, SLICES }, draw_shape[] = { sites, DRAWS };
+  MharField *own = sample_field (set, heads > 1 ? "head_js" : "slice_kl", heads > 1 ? 1 : 2, slice_dims, slice_shape);
+  MharField *null = sample_field (set, heads > 1 ? "head_js_null" : "slice_kl_null", 2, draw_dims, draw_shape);
+  guint columns = heads > 1 ? 1 : SLICES;
+
+  for (guint i = 1; i < sites; i++) {
+    double level = i % 4 == 3 ? 0.05 : 0.2;
+
+    for (guint s = 0; s < columns; s++)
+      own->data.f32[i * columns + s] = (float)(level + 0.02 * ((s + 0.5) - columns / 2.0));
+    for (guint draw = 0; draw < DRAWS; draw++)
+      null->data.f32[i * DRAWS + draw] = (float)(0.05 + 0.01 * (draw % 2 ? 1 : -1));
+  }
+}
+
+static void
+add_cosine (MharDataset *set, guint n)
+{
+  const char *dims[] = { "output", "output_b" };
+  gsize shape[] = { n, n };
+  MharField *cosine = sample_field (set, "cosine", 2, dims, shape);
+
+  for (guint i = 0; i < n; i++)
+    for (guint j = 0; j <= i; j++)
+      cosine->data.f32[i * n + j] = cosine->data.f32[j * n + i] = i == j ? 1 : (float)(sample_value (i, j, 99) - 0.4);
+}
+
+MharDataset *
+sample_full (guint sites, guint heads)
+{
+  MharDataset *set = mhar_dataset_new ("checkpoint_0");
+  const char *stem = heads > 1 ? "head_js" : "slice_kl";
+  const struct {
+    const char *end;
+    double value;
+  } scalars[] = { { "trained", 0.16 }, { "null", 0.05 }, { "null_sd", 0.002 }, { "excess", 0.11 } };
+
+  mhar_dataset_set_string (set, "path", "/data/checkpoints/sample");
+  mhar_dataset_set_string (set, "mode", heads > 1 ? "full_mh" : "full");
+  mhar_dataset_set_integer (set, "layers", sites / 2);
+  mhar_dataset_set_integer (set, "width", 256);
+  mhar_dataset_set_integer (set, "heads", heads);
+  mhar_dataset_set_integer (set, "sites", sites);
+  mhar_dataset_set_integer (set, "tokens", 600);
+  mhar_dataset_set_integer (set, "windows", 3);
+  mhar_dataset_set_integer (set, "draws", DRAWS);
+  if (heads > 1) {
+    mhar_dataset_set_real (set, "null_max_deviation", 0.097);
+    mhar_dataset_set_real (set, "replication_r", 0.975);
+  } else {
+    mhar_dataset_set_integer (set, "slices", SLICES);
+    mhar_dataset_set_string (set, "slicing", "contiguous");
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (scalars); i++) {
+    g_autofree char *name = g_strdup_printf ("%s_%s", stem, scalars[i].end);
+
+    mhar_dataset_set_real (set, name, scalars[i].value);
+  }
+  add_labels (set, sites);
+  add_maps (set, sites, heads);
+  add_disagreement (set, sites, heads);
+  add_cosine (set, sites);
+  return set;
+}
