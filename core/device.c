@@ -208,7 +208,38 @@ mhar_device_check (const MharDevice *device, int status, const char *what, GErro
 {
   if (status == MHAR_OK)
     return TRUE;
-  g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "%s: %s%s while %s", device->spec,
-               status == MHAR_NO_MEMORY ? "out of memory: " : "", device->ops->error_text (device->context), what);
+  g_set_error (error, MHAR_ERROR, status == MHAR_NO_MEMORY ? MHAR_ERROR_MEMORY : MHAR_ERROR_RUN, "%s: %s%s while %s",
+               device->spec, status == MHAR_NO_MEMORY ? "out of memory: " : "",
+               device->ops->error_text (device->context), what);
   return FALSE;
+}
+
+static void
+device_free (gpointer device)
+{
+  mhar_device_free (device);
+}
+
+GPtrArray *
+mhar_devices_open (const char *spec, MharPrecisionWish precision, gboolean bf16_stored, GError **error)
+{
+  g_autoptr (GPtrArray) devices = g_ptr_array_new_with_free_func (device_free);
+  g_autofree char *reason = NULL;
+  int count = 1;
+
+  if (strcmp (spec, "cuda:all") == 0) {
+    count = mhar_device_count_cuda (&reason);
+    if (count == 0) {
+      g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "device cuda:all cannot be used: %s", reason);
+      return NULL;
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    g_autofree char *one = strcmp (spec, "cuda:all") == 0 ? g_strdup_printf ("cuda:%d", i) : g_strdup (spec);
+    MharDevice *device = mhar_device_open (one, precision, bf16_stored, error);
+    if (device == NULL)
+      return NULL;
+    g_ptr_array_add (devices, device);
+  }
+  return g_steal_pointer (&devices);
 }

@@ -33,7 +33,11 @@ const char *mhar_device_fallback (const MharDevice *device);
 /* The number of GPUs the plug-in sees; 0 and *reason (g_free) where it sees none. */
 int mhar_device_count_cuda (char **reason);
 
-/* TRUE for MHAR_OK; else MHAR_ERROR_RUN: "cuda:0: out of memory (…) while <what>". */
+/* The devices of one run: that of `spec`, or with "cuda:all" every GPU. MharDevice *, owned by the array (g_ptr_array_unref).
+ * Errors as mhar_device_open. */
+GPtrArray *mhar_devices_open (const char *spec, MharPrecisionWish precision, gboolean bf16_stored, GError **error);
+
+/* TRUE for MHAR_OK; else MHAR_ERROR_MEMORY for MHAR_NO_MEMORY, MHAR_ERROR_RUN for the rest: "cuda:0: … while <what>". */
 gboolean mhar_device_check (const MharDevice *device, int status, const char *what, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharDevice, mhar_device_free)

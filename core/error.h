@@ -12,7 +12,8 @@ GQuark mhar_error_quark (void);
 typedef enum {
   MHAR_ERROR_RUN = 1,   /* the run failed: device, disk, memory (exit 1) */
   MHAR_ERROR_USAGE = 2, /* the request makes no sense (exit 2) */
-  MHAR_ERROR_INPUT = 3  /* a file is missing, malformed or unsupported (exit 3) */
+  MHAR_ERROR_INPUT = 3, /* a file is missing, malformed or unsupported (exit 3) */
+  MHAR_ERROR_MEMORY = 4 /* a device has not the memory; a smaller batch may do (exit 1) */
 } MharErrorCode;
 
 /* g_set_error in MHAR_ERROR_INPUT; returns FALSE, so that a check is `return mhar_bad_input (error, …)`. */

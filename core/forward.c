@@ -51,11 +51,9 @@ plan_uses_stream (const MharPlan *plan)
 }
 
 gsize
-mhar_forward_bytes_per_token (const MharModel *model)
+mhar_forward_bytes_per_token (const MharPlan *plan, const MharBody *b, const MharDevice *device)
 {
-  const MharBody *b = mhar_model_body (model);
-  const MharPlan *plan = mhar_model_plan (model);
-  gsize element = mhar_device_precision (mhar_model_device (model)) == MHAR_PRECISION_BF16 ? 2 : 4;
+  gsize element = mhar_device_precision (device) == MHAR_PRECISION_BF16 ? 2 : 4;
   gsize activations = (gsize) b->width * 4 + (gsize) (2 * b->heads + 2 * b->kv_heads) * b->head_dim + 3 * (gsize) b->ffn;
   gsize logits = 0;
 
@@ -129,7 +127,7 @@ upload_rope (MharForward *f)
 }
 
 MharForward *
-mhar_forward_new (const MharModel *model, const MharForwardSize *size, gboolean *out_of_memory, GError **error)
+mhar_forward_new (const MharModel *model, const MharForwardSize *size, GError **error)
 {
   g_autoptr (MharForward) f = g_new0 (MharForward, 1);
 
@@ -141,8 +139,6 @@ mhar_forward_new (const MharModel *model, const MharForwardSize *size, gboolean 
     status = upload_rope (f);
   if (status == MHAR_OK)
     status = make_route (f);
-  if (out_of_memory != NULL)
-    *out_of_memory = status == MHAR_NO_MEMORY;
   if (!mhar_device_check (mhar_model_device (model), status, "making room for a batch", error))
     return NULL;
   return g_steal_pointer (&f);
@@ -329,6 +325,21 @@ mhar_forward_logits (MharForward *f, guint first, guint count, float *to, GError
     if (status == MHAR_OK)
       status = ops_of (f)->rows_get (context_of (f), rows (f->chunk), n * v, to + at * v);
   }
+  return mhar_device_check (mhar_model_device (f->model), status, "computing logits", error);
+}
+
+gboolean
+mhar_forward_last_logits (MharForward *f, float *to, GError **error)
+{
+  const MharBody *b = mhar_model_body (f->model);
+  gsize d = (gsize) b->width, v = (gsize) b->vocab;
+  MharRows last = { f->x, (f->t - 1) * d };
+
+  g_return_val_if_fail (f->W <= LOGIT_CHUNK, FALSE);
+  int status = ops_of (f)->matmul (context_of (f), last, f->t * d, mhar_model_head (f->model), 0, v, NULL, f->W,
+                                   rows (f->chunk), v);
+  if (status == MHAR_OK)
+    status = ops_of (f)->rows_get (context_of (f), rows (f->chunk), f->W * v, to);
   return mhar_device_check (mhar_model_device (f->model), status, "computing logits", error);
 }
 

@@ -18,9 +18,9 @@ typedef struct {
 
 typedef struct _MharForward MharForward;
 
-/* Buffers for batches up to `size`. The model must outlive it. MHAR_ERROR_RUN where the device has not the memory;
- * *out_of_memory (may be NULL) then says so, and a smaller size may be tried. */
-MharForward *mhar_forward_new (const MharModel *model, const MharForwardSize *size, gboolean *out_of_memory, GError **error);
+/* Buffers for batches up to `size`. The model must outlive it. MHAR_ERROR_MEMORY where the device has not the
+ * memory: a smaller size may do. */
+MharForward *mhar_forward_new (const MharModel *model, const MharForwardSize *size, GError **error);
 void mhar_forward_free (MharForward *forward);
 
 /* ids [W·t], each in 0 … V−1 (the caller checked), W·t no more than the size allows. G_IO_ERROR_CANCELLED between two steps of
@@ -33,11 +33,14 @@ gboolean mhar_forward_loss (MharForward *forward, double *sum, GError **error);
 /* Of the last run: logits [count, V] of tokens first …; `to` is the caller's. */
 gboolean mhar_forward_logits (MharForward *forward, guint first, guint count, float *to, GError **error);
 
+/* Of the last run: logits [W, V] of each window's last token, at most 64 windows; `to` is the caller's. */
+gboolean mhar_forward_last_logits (MharForward *forward, float *to, GError **error);
+
 MharRoute *mhar_forward_route (const MharForward *forward);
 const MharModel *mhar_forward_model (const MharForward *forward);
 
-/* Device bytes that one token of a batch needs, for choosing W. */
-gsize mhar_forward_bytes_per_token (const MharModel *model);
+/* Bytes of `device` that one token of a batch needs, for choosing W. */
+gsize mhar_forward_bytes_per_token (const MharPlan *plan, const MharBody *body, const MharDevice *device);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharForward, mhar_forward_free)
 

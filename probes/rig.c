@@ -93,7 +93,7 @@ begin_probes (MharRig *rig, GError **error)
 }
 
 MharRig *
-mhar_rig_new (const MharModel *model, const MharProbeSetup *setup, guint windows, gboolean *out_of_memory, GError **error)
+mhar_rig_new (const MharModel *model, const MharProbeSetup *setup, guint windows, GError **error)
 {
   MharForwardSize size = { windows, setup->options->context, setup->options->plain, 0 };
   g_autoptr (MharRig) rig = g_new0 (MharRig, 1);
@@ -105,7 +105,7 @@ mhar_rig_new (const MharModel *model, const MharProbeSetup *setup, guint windows
     rig->packed += (gsize) site->heads * site->n_sources;
     rig->packed_heads += (gsize) site->heads;
   }
-  rig->forward = mhar_forward_new (model, &size, out_of_memory, error);
+  rig->forward = mhar_forward_new (model, &size, error);
   if (rig->forward == NULL || !begin_head_null (rig, error) || !begin_probes (rig, error))
     return NULL;
   return g_steal_pointer (&rig);
@@ -198,7 +198,7 @@ add_number (MharDataset *slab, const char *name, const char *long_name, const ch
 
 /* What every slab says of its windows. */
 static gboolean
-add_counts (MharRig *rig, const MharBatch *batch, guint64 first_id, MharDataset *slab, GError **error)
+add_counts (MharRig *rig, const MharBatch *batch, guint64 first_id, gboolean loss, MharDataset *slab, GError **error)
 {
   gsize W = (gsize) batch->span.windows, t = (gsize) batch->span.length, counted = t - (gsize) batch->span.skip;
   gint64 left = batch->null_span.limit < 0 ? G_MAXINT64 : batch->null_span.limit;
@@ -206,7 +206,6 @@ add_counts (MharRig *rig, const MharBatch *batch, guint64 first_id, MharDataset 
   double *count = add_number (slab, "count", "tokens of the window that the means count", "1", W);
   double *null_count = add_number (slab, "null_count", "tokens of the window that the nulls saw", "1", W);
   double *pairs = add_number (slab, "pairs", "tokens of the window that were predicted", "1", W);
-  double *loss = add_number (slab, "loss", "sum over predicted tokens of the cross-entropy", "nat", W);
 
   for (gsize w = 0; w < W; w++) {
     gint64 seen = MIN (left, (gint64) counted);
@@ -216,11 +215,14 @@ add_counts (MharRig *rig, const MharBatch *batch, guint64 first_id, MharDataset 
     pairs[w] = (double) (t - 1);
     left -= seen;
   }
-  return mhar_forward_loss (rig->forward, loss, error);
+  if (!loss)
+    return TRUE;
+  double *sum = add_number (slab, "loss", "sum over predicted tokens of the cross-entropy", "nat", W);
+  return mhar_forward_loss (rig->forward, sum, error);
 }
 
 MharDataset *
-mhar_rig_batch (MharRig *rig, const gint32 *ids, guint W, guint t, guint64 first_id, gint64 null_left,
+mhar_rig_batch (MharRig *rig, const gint32 *ids, guint W, guint t, guint64 first_id, gint64 null_left, gboolean loss,
                 GCancellable *cancellable, GError **error)
 {
   g_autoptr (MharDataset) slab = mhar_dataset_new ("sums");
@@ -232,7 +234,8 @@ mhar_rig_batch (MharRig *rig, const gint32 *ids, guint W, guint t, guint64 first
   rig->span = batch.span;
   rig->first_id = first_id;
   mhar_dataset_add_child (slab, mhar_dataset_new ("pooled"));
-  if (!mhar_forward_run (rig->forward, ids, W, t, cancellable, error) || !add_counts (rig, &batch, first_id, slab, error))
+  if (!mhar_forward_run (rig->forward, ids, W, t, cancellable, error) ||
+      !add_counts (rig, &batch, first_id, loss, slab, error))
     return NULL;
   for (guint p = 0; mhar_probes[p] != NULL; p++) {
     if (!rig->begun[p])

@@ -2,9 +2,8 @@
 #include "probes/run.h"
 
 #include "core/error.h"
+#include "probes/crew.h"
 #include "probes/labels.h"
-#include "probes/rig.h"
-#include "probes/windows.h"
 
 #define DEFAULT_CONTEXT 1024
 /* Tokens a batch on the CPU: enough rows for the matrix products to be efficient, few enough to stay small. */
@@ -16,14 +15,10 @@ typedef struct {
   MharProbeSetup setup;
   MharProbeOptions options;
   MharWindows windows;
-  const gint32 *ids;
   const MharRunHooks *hooks;
-  GCancellable *cancellable;
-  MharRig *rig;
   MharPool *pool;
-  guint batch, asked_context;
+  guint asked_context;
   guint64 window, done; /* windows and ids behind us */
-  gint64 null_left;     /* tokens the nulls may still see; negative: no bound */
 } Run;
 
 void
@@ -70,83 +65,90 @@ check_request (const Run *run, const MharBody *body, const gint32 *ids, gsize n,
   return TRUE;
 }
 
+/* Windows a batch, from what the smallest device has free. */
 static guint
-choose_batch (const Run *run, const MharModel *model)
+choose_batch (const Run *run, const GPtrArray *devices, const MharBody *body)
 {
-  gsize context = run->options.context, windows = MAX (run->windows.full, 1), tokens = CPU_BATCH_TOKENS;
-  MharDeviceInfo info;
+  gsize context = run->options.context, windows = MAX (run->windows.full, 1), tokens = GPU_BATCH_TOKENS;
 
   if (run->options.batch > 0)
     return (guint) MIN (run->options.batch, windows);
-  mhar_device_describe (mhar_model_device (model), &info);
-  if (info.memory_free > 0)
-    tokens = MIN (GPU_BATCH_TOKENS, (gsize) (info.memory_free / 2 / mhar_forward_bytes_per_token (model)));
+  for (guint i = 0; i < devices->len; i++) {
+    const MharDevice *device = g_ptr_array_index ((GPtrArray *) devices, i);
+    MharDeviceInfo info;
+    mhar_device_describe (device, &info);
+    gsize fit = info.memory_free == 0
+                  ? CPU_BATCH_TOKENS
+                  : (gsize) (info.memory_free / 2 / mhar_forward_bytes_per_token (run->setup.plan, body, device));
+    tokens = MIN (tokens, fit);
+  }
+  windows = (windows + devices->len - 1) / devices->len; /* something for everyone */
   return (guint) CLAMP (tokens / context, 1, windows);
 }
 
-/* The largest batch that fits: halved as long as the device has not the memory. */
 static gboolean
-make_rig (Run *run, const MharModel *model, GError **error)
-{
-  gboolean out_of_memory = FALSE;
-
-  for (run->batch = choose_batch (run, model);; run->batch /= 2) {
-    g_autoptr (GError) local = NULL;
-    run->rig = mhar_rig_new (model, &run->setup, run->batch, &out_of_memory, &local);
-    if (run->rig != NULL)
-      return TRUE;
-    if (!out_of_memory || run->batch == 1) {
-      g_propagate_error (error, g_steal_pointer (&local));
-      return FALSE;
-    }
-  }
-}
-
-static gboolean
-emit (Run *run, const MharDataset *slab, guint W, GError **error)
+emit (const Run *run, const MharCrewBatch *batch, GError **error)
 {
   const MharRunHooks *hooks = run->hooks;
 
   if (hooks == NULL || hooks->slab == NULL)
     return TRUE;
-  if (!hooks->slab ("sums", slab, hooks->user, error))
+  if (!hooks->slab ("sums", batch->slab, hooks->user, error))
     return FALSE;
-  for (guint w = 0; hooks->capture && run->setup.n_sites > 0 && w < W; w++) {
-    g_autoptr (MharDataset) weights = mhar_rig_capture (run->rig, w, error);
-    if (weights == NULL || !hooks->slab ("capture", weights, hooks->user, error))
+  for (guint w = 0; batch->captures != NULL && w < batch->captures->len; w++)
+    if (!hooks->slab ("capture", g_ptr_array_index (batch->captures, w), hooks->user, error))
       return FALSE;
-  }
   return TRUE;
 }
 
 static gboolean
-run_batch (Run *run, guint W, guint t, GError **error)
+take (Run *run, const MharCrewBatch *batch, GError **error)
 {
-  g_autoptr (MharDataset) slab = mhar_rig_batch (run->rig, run->ids + run->done, W, t, run->done, run->null_left,
-                                                 run->cancellable, error);
-  if (slab == NULL)
+  mhar_pool_add (run->pool, batch->slab, batch->first_window);
+  if (!emit (run, batch, error))
     return FALSE;
-  mhar_pool_add (run->pool, slab, run->window);
-  if (!emit (run, slab, W, error))
-    return FALSE;
-  if (run->null_left > 0)
-    run->null_left = MAX (0, run->null_left - (gint64) W * (t - run->options.skip_first));
-  run->window += W;
-  run->done += (guint64) W * t;
+  run->window = batch->first_window + batch->windows;
+  run->done += (guint64) batch->windows * batch->length;
   if (run->hooks != NULL && run->hooks->progress != NULL)
     run->hooks->progress (run->done, run->windows.total, run->hooks->user);
   return TRUE;
 }
 
+/* Takes batches until the last or the first failure. */
 static gboolean
-run_windows (Run *run, GError **error)
+take_all (Run *run, MharCrew *crew, GError **error)
 {
-  guint context = run->options.context;
+  g_autoptr (GError) local = NULL;
+  gboolean good = TRUE;
+  MharCrewBatch batch;
 
-  for (gsize w = 0; w < run->windows.full; w += run->batch)
-    if (!run_batch (run, (guint) MIN (run->batch, run->windows.full - w), context, error))
+  while (good && mhar_crew_next (crew, &batch, &local)) {
+    good = take (run, &batch, &local);
+    mhar_dataset_unref (batch.slab);
+    g_clear_pointer (&batch.captures, g_ptr_array_unref);
+  }
+  if (local == NULL)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&local));
+  return FALSE;
+}
+
+/* Out of memory halves the batch and goes on from the first window not yet pooled, down to one window at a time. */
+static gboolean
+run_windows (Run *run, MharCrew *crew, guint batch, GError **error)
+{
+  for (;; batch /= 2) {
+    g_autoptr (GError) local = NULL;
+    mhar_crew_start (crew, run->window, batch);
+    gboolean good = take_all (run, crew, &local);
+    mhar_crew_stop (crew);
+    if (good)
+      return TRUE;
+    if (batch == 1 || !g_error_matches (local, MHAR_ERROR, MHAR_ERROR_MEMORY)) {
+      g_propagate_error (error, g_steal_pointer (&local));
       return FALSE;
-  return run->windows.rest == 0 || run_batch (run, 1, (guint) run->windows.rest, error);
+    }
+  }
 }
 
 /* The options that shaped the numbers, stored beside them. */
@@ -196,11 +198,11 @@ conclude (Run *run, const MharCheckpoint *checkpoint)
 }
 
 MharDataset *
-mhar_probe_run (MharDevice *device, const MharCheckpoint *checkpoint, const MharPlan *plan, const gint32 *ids, gsize n,
+mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, const MharPlan *plan, const gint32 *ids, gsize n,
                 const MharProbeOptions *options, const MharRunHooks *hooks, GCancellable *cancellable, GError **error)
 {
   const MharBody *body = mhar_config_body (mhar_checkpoint_config (checkpoint));
-  Run run = { .options = *options, .ids = ids, .hooks = hooks, .cancellable = cancellable };
+  Run run = { .options = *options, .hooks = hooks };
   MharDataset *out = NULL;
 
   if (run.options.context == 0)
@@ -209,18 +211,15 @@ mhar_probe_run (MharDevice *device, const MharCheckpoint *checkpoint, const Mhar
     n = MIN (n, (gsize) options->max_tokens);
   run.asked_context = run.options.context;
   run.options.context = (guint) MIN (run.options.context, MAX (n, 2)); /* the same cut, smaller buffers */
-  run.null_left = options->null_tokens > 0 ? options->null_tokens : -1;
   run.windows = mhar_windows_cut (n, run.options.context, options->skip_first);
   setup_init (&run, plan);
   if (!check_request (&run, body, ids, n, error))
     return NULL;
-  g_autoptr (MharModel) model = mhar_model_new (device, checkpoint, plan, error);
-  if (model == NULL || !make_rig (&run, model, error))
-    return NULL;
+  MharCrewTask task = { &run.setup, checkpoint, ids, run.windows, hooks != NULL && hooks->capture, cancellable };
+  g_autoptr (MharCrew) crew = mhar_crew_new (&task, devices);
   run.pool = mhar_pool_new ();
-  if (run_windows (&run, error))
+  if (run_windows (&run, crew, choose_batch (&run, devices, body), error))
     out = conclude (&run, checkpoint);
   mhar_pool_free (run.pool);
-  mhar_rig_free (run.rig);
   return out;
 }

@@ -19,11 +19,12 @@ typedef struct {
 /* Sets what the paper uses: 4 contiguous slices, 32 draws, all probes, windows of 1,024. */
 void mhar_probe_options_init (MharProbeOptions *options);
 
-/* Runs `ids` [n] (each checked here against the vocabulary). options->context 0 becomes min (1024, the model's). Returns one
+/* Runs `ids` [n] (each checked here against the vocabulary) on `devices` (MharDevice *, at least one), windows split over them;
+ * the numbers do not depend on how many there are. options->context 0 becomes min (1024, the model's). Returns one
  * checkpoint's dataset, as data/hdf5-schema.md describes: fields, scalars, labels, warnings. Errors: MHAR_ERROR_INPUT (an id beyond
  * the vocabulary, too little text), MHAR_ERROR_USAGE (slices that do not divide the width), MHAR_ERROR_RUN, G_IO_ERROR_CANCELLED. */
-MharDataset *mhar_probe_run (MharDevice *device, const MharCheckpoint *checkpoint, const MharPlan *plan, const gint32 *ids,
-                             gsize n, const MharProbeOptions *options, const MharRunHooks *hooks, GCancellable *cancellable,
+MharDataset *mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, const MharPlan *plan,
+                             const gint32 *ids, gsize n, const MharProbeOptions *options, const MharRunHooks *hooks, GCancellable *cancellable,
                              GError **error);
 
 G_END_DECLS
