@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* A results file from its unfinished name to its own. */
+#include "core/h5-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *
+mhar_h5_version (void)
+{
+  /* Of the headers: H5open sees to it that the library is of the same. */
+  static const char version[]
+      = G_STRINGIFY (H5_VERS_MAJOR) "." G_STRINGIFY (H5_VERS_MINOR) "." G_STRINGIFY (H5_VERS_RELEASE);
+  return version;
+}
+
+static gboolean
+cannot_write (const char *path, GError **error, const char *why)
+{
+  g_autofree char *shown = g_filename_display_name (path);
+  g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "cannot write %s: %s", shown, why);
+  return FALSE;
+}
+
+/* Where the file will be, links followed, and the permissions of what it replaces. */
+static gboolean
+find_target (MharH5Writer *writer, GError **error)
+{
+  struct stat status;
+  if (*writer->path == '\0' || g_str_has_suffix (writer->path, "/"))
+    return cannot_write (writer->path, error, "that is not the name of a file; add one");
+  if (g_lstat (writer->path, &status) != 0) {
+    writer->target = g_strdup (writer->path);
+    return errno == ENOENT || errno == ENOTDIR || cannot_write (writer->path, error, g_strerror (errno));
+  }
+  char *real = realpath (writer->path, NULL);
+  writer->target = g_strdup (real);
+  free (real);
+  if (writer->target == NULL || g_stat (writer->target, &status) != 0)
+    return cannot_write (writer->path, error, "it is a symbolic link that leads nowhere; remove it");
+  if (!S_ISREG (status.st_mode))
+    return cannot_write (writer->path, error,
+                         S_ISDIR (status.st_mode)
+                             ? "it is a folder; name a file in it"
+                             : "it is not a regular file (a device, pipe or socket); name another");
+  if (g_access (writer->target, W_OK) != 0)
+    return cannot_write (writer->path, error, "it is there and read-only; name another file or allow writing");
+  writer->mode = status.st_mode & 0777;
+  return TRUE;
+}
+
+static gboolean
+open_temp (MharH5Writer *writer, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (writer->target);
+  g_autofree char *name = g_path_get_basename (writer->target);
+  /* Cut, because a name may already be as long as a file system allows. */
+  g_autofree char *hidden = g_strdup_printf (".%.200s.XXXXXX", name);
+  g_autofree char *temp = g_build_filename (folder, hidden, NULL);
+  int fd = g_mkstemp_full (temp, O_RDWR | O_CLOEXEC, 0666);
+  if (fd < 0) {
+    int code = errno;
+    g_autofree char *shown = g_filename_display_name (folder);
+    if (code == ENOENT || code == ENOTDIR) {
+      g_autofree char *why = g_strdup_printf ("there is no folder %s; make it first", shown);
+      return cannot_write (writer->path, error, why);
+    }
+    g_autofree char *why = g_strdup_printf ("no file can be made in folder %s: %s", shown, g_strerror (code));
+    return cannot_write (writer->path, error, why);
+  }
+  writer->temp = g_steal_pointer (&temp);
+  writer->disk = mhar_h5_disk_new (fd, TRUE);
+  if (writer->mode != 0)
+    (void)!fchmod (fd, writer->mode); /* some file systems have no permissions: no reason to fail */
+  return TRUE;
+}
+
+MharH5Writer *
+mhar_h5_writer_new (const char *path, GError **error)
+{
+  g_return_val_if_fail (path != NULL, NULL);
+  mhar_h5_enter ();
+  g_autoptr (MharH5Writer) writer = g_new0 (MharH5Writer, 1);
+  writer->path = g_strdup (path);
+  writer->shown = g_filename_display_name (path);
+  writer->file = H5I_INVALID_HID;
+  writer->streams = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, mhar_h5_stream_free);
+  if (!find_target (writer, error) || !open_temp (writer, error))
+    return NULL;
+  writer->file = mhar_h5_disk_open_file (writer->disk);
+  if (writer->file < 0) {
+    mhar_h5_write_failed (writer, error, "the file's head");
+    return NULL;
+  }
+  return g_steal_pointer (&writer);
+}
+
+/* Removes what is not to become the file. Returns FALSE. */
+static gboolean
+discard (MharH5Writer *writer)
+{
+  g_unlink (writer->temp);
+  g_clear_pointer (&writer->temp, g_free);
+  return FALSE;
+}
+
+/* Flushes and closes the HDF5 file and the descriptor. */
+static gboolean
+finish (MharH5Writer *writer, GError **error)
+{
+  g_hash_table_remove_all (writer->streams); /* the last chunks */
+  if (H5Fflush (writer->file, H5F_SCOPE_GLOBAL) < 0)
+    return mhar_h5_write_failed (writer, error, "its last part");
+  herr_t closed = H5Fclose (writer->file);
+  writer->file = H5I_INVALID_HID;
+  if (closed < 0 || mhar_h5_disk_errno (writer->disk) != 0 || !mhar_h5_disk_sync (writer->disk))
+    return mhar_h5_write_failed (writer, error, "its last part");
+  return TRUE;
+}
+
+/* Makes the new name last through a crash. A folder that cannot be read, or a file system that cannot sync one, is no
+ * reason to fail. */
+static gboolean
+sync_folder (const char *target)
+{
+  g_autofree char *folder = g_path_get_dirname (target);
+  int fd = g_open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (fd < 0)
+    return TRUE;
+  gboolean good = fsync (fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+  int code = errno;
+  close (fd);
+  errno = code;
+  return good;
+}
+
+gboolean
+mhar_h5_writer_commit (MharH5Writer *writer, GError **error)
+{
+  mhar_h5_enter ();
+  if (writer->temp == NULL)
+    return mhar_h5_write_refused (writer, error, "it was committed before");
+  if (writer->failed) {
+    mhar_h5_write_refused (writer, error, "an earlier part of it failed");
+    return discard (writer);
+  }
+  if (!finish (writer, error))
+    return discard (writer);
+  if (g_rename (writer->temp, writer->target) != 0) {
+    mhar_h5_write_refused (writer, error, "%s", g_strerror (errno));
+    return discard (writer);
+  }
+  g_clear_pointer (&writer->temp, g_free);
+  if (!sync_folder (writer->target)) {
+    int code = errno;
+    g_unlink (writer->target);
+    return mhar_h5_write_refused (writer, error, "%s", g_strerror (code));
+  }
+  return TRUE;
+}
+
+void
+mhar_h5_writer_free (MharH5Writer *writer)
+{
+  if (writer == NULL)
+    return;
+  mhar_h5_enter ();
+  if (writer->temp != NULL)
+    discard (writer);
+  if (writer->disk != NULL)
+    mhar_h5_disk_abandon (writer->disk);
+  g_hash_table_unref (writer->streams);
+  if (writer->file >= 0)
+    H5Fclose (writer->file);
+  mhar_h5_disk_free (writer->disk);
+  g_free (writer->target);
+  g_free (writer->shown);
+  g_free (writer->path);
+  g_free (writer);
+}
