@@ -43,8 +43,9 @@ static const KernelCase cases[] = {
   { "attention/sliding-7", KERNEL_ATTENTION, .W = 2, .t = 133, .A = 2, .K = 1, .E = 32, .sliding = 7 },
   { "attention/sliding-100", KERNEL_ATTENTION, .W = 1, .t = 150, .A = 3, .K = 3, .E = 16, .sliding = 100 },
   { "attention/equal", KERNEL_ATTENTION, .W = 1, .t = 65, .A = 2, .K = 2, .E = 16, .equal_rows = true },
-  /* Scores of 1e4 carry a float error of 1e-3, and weights move by as much. */
-  { "attention/huge", KERNEL_ATTENTION, .W = 1, .t = 65, .A = 2, .K = 1, .E = 16, .size = 60.0, .slack = 500.0 },
+  /* Scores of 1e4 carry a float error of 1e-3, and weights move by as much where two are close. */
+  { "attention/huge", KERNEL_ATTENTION, .W = 1, .t = 65, .A = 2, .K = 1, .E = 16, .size = 60.0, .slack = 5.0,
+    .device_slack = 100.0 },
   { "swiglu/odd", KERNEL_SWIGLU, .W = 1, .t = 33, .V = 31 },
   { "swiglu/large", KERNEL_SWIGLU, .W = 2, .t = 31, .V = 80, .size = 60.0 },
   { "combine/sum", KERNEL_COMBINE, .W = 1, .t = 33, .D = 65, .a = 1.0, .b = 1.0, .in_place = true },
@@ -80,11 +81,11 @@ static const KernelCase cases[] = {
   { "route/equal-rows", KERNEL_ROUTE, .W = 1, .t = 33, .D = 64, .R = 5, .H = 1, .Q = 2, .S = 4, .equal_rows = true },
   { "route/equal-rows-heads", KERNEL_ROUTE, .W = 1, .t = 33, .D = 64, .R = 5, .H = 4, .Q = 2, .equal_rows = true },
   { "route/zero-row", KERNEL_ROUTE, .W = 1, .t = 33, .D = 64, .R = 5, .H = 4, .Q = 2, .zero_row = true },
-  /* Logits of 1e4 are known to 1e-12, and so are weights, logarithms and divergences. */
+  /* Logits of 1e4 are known to 1e-12 in double and to 1e-3 in float, and so is an entropy that is itself near 0. */
   { "route/huge", KERNEL_ROUTE, .W = 1, .t = 65, .D = 64, .R = 9, .H = 1, .Q = 3, .S = 4, .logits = 1e4,
-    .slack = 20.0 },
+    .slack = 5.0, .device_slack = 100.0 },
   { "route/huge-heads", KERNEL_ROUTE, .W = 2, .t = 31, .D = 64, .R = 9, .H = 4, .Q = 3, .logits = 1e4,
-    .slack = 20.0 },
+    .slack = 5.0, .device_slack = 100.0 },
 };
 
 const KernelCase *

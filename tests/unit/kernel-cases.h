@@ -32,19 +32,20 @@ typedef struct {
   size_t n_parts, first, count;
   bool bias, gain, in_place;
   double a, b;
-  double size;  /* of the inputs; 0: 1 */
-  size_t R, H;  /* site s reads rows 0 … s */
-  bool whole;   /* every second site reads whole rows */
-  bool twice;   /* every site reads row 0 once more, last */
-  bool plain;   /* MharRouteTable.plain */
+  double size; /* of the inputs; 0: 1 */
+  size_t R, H; /* site s reads rows 0 … s */
+  bool whole;  /* every second site reads whole rows */
+  bool twice;  /* every site reads row 0 once more, last */
+  bool plain;  /* MharRouteTable.plain */
   bool zero_row, equal_rows;
   double logits, site_bias; /* size of the routing logits; 0: 1 */
   size_t Q, S;
   bool interleaved;
-  size_t take; /* sources at most, with the last; */
-  bool take_first; /* … or the first ones */
+  size_t take;         /* > 1: as many sources, spread over all; 0: all */
+  bool take_first;     /* … or the first ones */
   int32_t skip, limit; /* limit 0: all */
-  double slack; /* multiplies the allowance, with the reason beside the case; 0: 1 */
+  double slack;        /* multiplies the allowance, with the reason beside the case; 0: 1 */
+  double device_slack; /* likewise, of a device that computes in float32; 0: 1 */
 } KernelCase;
 
 /* The table; *n is its length. */

@@ -281,7 +281,7 @@ disagreement (const double *logit, size_t heads, size_t N)
       mean += exp (log_w[h * N + n]) / (double) heads;
     for (size_t h = 0; h < heads; h++)
       if (exp (log_w[h * N + n]) > 0.0)
-        js += exp (log_w[h * N + n]) * (log_w[h * N + n] - log (mean)) / (double) heads;
+        js += exp (log_w[h * N + n]) * (log_w[h * N + n] - log (MAX (mean, 1e-300))) / (double) heads;
   }
   return js;
 }
