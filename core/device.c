@@ -124,7 +124,7 @@ mhar_device_open (const char *spec, MharPrecisionWish precision, gboolean bf16_s
   int index = automatic ? 0 : cuda_index (spec);
 
   if (!cpu && index < 0) {
-    g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "“%s” is not a device; give auto, cpu, cuda or cuda:N", spec);
+    g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "“%s” is not a device; give auto, cpu, cuda, cuda:N or cuda:all", spec);
     return NULL;
   }
   if (!cpu) {

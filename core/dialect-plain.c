@@ -2,10 +2,17 @@
 /* A plain Transformer: one residual stream, no reads. Only its sublayer outputs can be probed (collinearity). */
 #include "core/dialect.h"
 
+#include <string.h>
+
 static gboolean
 recognise (const MharCheckpoint *checkpoint)
 {
-  return !mhar_checkpoint_has_suffix (checkpoint, "_res_proj.weight");
+  const MharConfig *config = mhar_checkpoint_config (checkpoint);
+  const char *mode = mhar_config_string (config, "attnres_mode", "baseline", NULL);
+
+  /* The authors' script writes routing tensors in every mode; in theirs called `baseline` nothing reads them. */
+  return mode != NULL && strcmp (mode, "baseline") == 0 &&
+         (mhar_config_has (config, "attnres_mode") || !mhar_checkpoint_has_suffix (checkpoint, "_res_proj.weight"));
 }
 
 static MharPlan *

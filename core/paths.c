@@ -34,7 +34,7 @@ mhar_path_data (const char *name)
 {
   const char *own = g_getenv ("MHAR_DATA_DIR");
   const char *const given[] = { own, NULL };
-  const char *const usual[] = { "../share/mhar-probe", MHAR_DATADIR, "../../../data", NULL };
+  const char *const usual[] = { "../share/mhar-probe", MHAR_DATADIR, MHAR_SOURCE_DATADIR, NULL };
 
   return find_in (own != NULL && g_path_is_absolute (own) ? given : usual, name);
 }

@@ -126,7 +126,7 @@ reserve_ids (Loader *loader, const json_t *added)
   const char *text;
   json_t *value;
   gsize i;
-  guint32 id, largest = 0;
+  guint32 id = 0, largest = 0;
   json_object_foreach (loader->vocab, text, value)
   {
     if (!read_id (loader, value, text, &id))
