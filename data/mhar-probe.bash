@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+# Completion of mhar-probe for bash. Needs nothing but bash: bash-completion loads it by name, others source it.
+
+# Folders, and files that end in one of the given endings (none given: all files).
+_mhar_probe_files ()
+{
+  local word=$1 name ending
+  shift
+  compopt -o filenames 2> /dev/null
+  while IFS= read -r name; do
+    [[ -d ${name/#\~/$HOME} || $# -eq 0 ]] && COMPREPLY+=("$name")
+    for ending; do
+      [[ $name == *"$ending" ]] && COMPREPLY+=("$name")
+    done
+  done < <(compgen -f -- "$word")
+}
+
+_mhar_probe_folders ()
+{
+  compopt -o filenames 2> /dev/null
+  mapfile -t COMPREPLY < <(compgen -d -- "$1")
+}
+
+_mhar_probe_words ()
+{
+  mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+# What may follow "cuda:": the numbers of the NVIDIA devices that the system shows, or all.
+_mhar_probe_gpus ()
+{
+  local node
+  printf 'all '
+  for node in /dev/nvidia[0-9]*; do
+    [[ -e $node ]] && printf '%s ' "${node#/dev/nvidia}"
+  done
+}
+
+# The values of an option; fails where the option takes none, so that what follows it is completed as usual.
+_mhar_probe_value ()
+{
+  local option=$1 word=$2
+  case $option in
+    -t | --text) _mhar_probe_files "$word" ;;
+    --tokens) _mhar_probe_files "$word" .u16 .u32 .npy ;;
+    -o | --output | --from) _mhar_probe_files "$word" .h5 ;;
+    -f | --figure) _mhar_probe_files "$word" .pdf .svg .png ;;
+    --verify) _mhar_probe_files "$word" .safetensors ;;
+    -d | --device) _mhar_probe_words 'auto cpu cuda' "$word" ;;
+    --precision) _mhar_probe_words 'default fp32 bf16' "$word" ;;
+    --routing) _mhar_probe_words 'lookahead plain' "$word" ;;
+    --slicing) _mhar_probe_words 'contiguous interleaved' "$word" ;;
+    --null-norm) _mhar_probe_words 'query slice' "$word" ;;
+    --table) _mhar_probe_words 'text markdown csv latex' "$word" ;;
+    --figure-kind) _mhar_probe_words 'deviation depth-map kl collinearity' "$word" ;;
+    --theme) _mhar_probe_words 'light dark' "$word" ;;
+    --style) _mhar_probe_words 'default authors' "$word" ;;
+    --save-weights)
+      # Its value is optional: another option may follow.
+      [[ $word == -* ]] && return 1
+      _mhar_probe_words 'no f32 f16' "$word"
+      ;;
+    --progress) _mhar_probe_words 'auto always never' "$word" ;;
+    # Numbers and text: nothing to offer.
+    -p | --prompt | --context | --max-tokens | --skip-first | --batch | --heads | --slices | --null-draws | \
+      --null-tokens | --match-sources | --seed | --first-sites | --tolerance) ;;
+    *) return 1 ;;
+  esac
+  return 0 # whether or not there was anything to offer
+}
+
+_mhar_probe ()
+{
+  # What readline calls the word: without "--option=", which it takes for words of their own.
+  local word=$2 i option before=''
+  local options='--kl --depth-maps --collinearity --all --slices --slicing --null-draws --null-norm --null-tokens
+    --match-sources --seed --text --prompt --tokens --context --max-tokens --skip-first --batch --device --precision
+    --heads --strict --routing --output --save-weights --digest --table --json --figure --figure-kind --first-sites
+    --theme --style --quiet --progress --info --sites --verify --tolerance --from --devices --version --help'
+
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    if [[ ${COMP_WORDS[i]} == -- ]]; then
+      _mhar_probe_folders "$word"
+      return
+    fi
+  done
+  if [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then
+    option=${COMP_WORDS[COMP_CWORD - 1]}
+  elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == = ]] && ((COMP_CWORD >= 2)); then
+    option=${COMP_WORDS[COMP_CWORD - 2]}
+  elif [[ ${COMP_LINE:0:COMP_POINT} =~ cuda:[a-z0-9]*$ ]]; then
+    # The colon parts words unless COMP_WORDBREAKS was changed; then it is part of this one.
+    [[ $word == *:* ]] && before=${word%:*}:
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_mhar_probe_gpus)" -- "${word##*:}")
+    return
+  else
+    option=${COMP_WORDS[COMP_CWORD - 1]}
+  fi
+  _mhar_probe_value "$option" "$word" && return
+  if [[ $word == -* ]]; then
+    _mhar_probe_words "$options -d -f -h -o -p -q -t" "$word"
+  else
+    _mhar_probe_folders "$word"
+  fi
+}
+
+complete -F _mhar_probe mhar-probe
