@@ -1,0 +1,59 @@
+# What a person types. The build itself is meson's (meson.build); this installs what it needs and runs it.
+
+BUILD ?= build
+DESTDIR ?=
+PREFIX ?= /usr/local
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+BUILD_PACKAGES := gcc meson ninja-build pkg-config libglib2.0-dev libjansson-dev libhdf5-dev \
+  libopenblas-openmp-dev libcairo2-dev libpango1.0-dev fonts-dejavu-core python3-docutils
+TEST_PACKAGES := python3-numpy python3-regex python3-h5py python3-xarray python3-netcdf4 python3-h5netcdf \
+  netcdf-bin poppler-utils librsvg2-bin
+
+.PHONY: all build demo test install bench screenshots clean build-packages test-packages
+
+all: build
+
+# Installs the packages named in the first argument that are missing; says so where there is no apt-get.
+define install_missing
+	@missing=""; for p in $(1); do \
+	  [ "$$(dpkg-query -W -f '$${Status}' $$p 2>/dev/null)" = "install ok installed" ] || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then \
+	  command -v apt-get >/dev/null || { echo "install these, then run make again:$$missing"; exit 1; }; \
+	  echo "installing:$$missing"; \
+	  $(SUDO) apt-get install -y -q --no-install-recommends $$missing >/dev/null 2>&1 \
+	    || { $(SUDO) apt-get update -q && $(SUDO) apt-get install -y -q --no-install-recommends $$missing; } >/dev/null \
+	    || { echo "apt-get could not install:$$missing"; exit 1; }; \
+	fi
+endef
+
+build-packages:
+	$(call install_missing,$(BUILD_PACKAGES))
+
+test-packages: build-packages
+	$(call install_missing,$(TEST_PACKAGES))
+
+$(BUILD)/build.ninja: | build-packages
+	meson setup $(BUILD) --prefix $(PREFIX) >/dev/null
+
+build: build-packages $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+demo: build
+	$(BUILD)/app/cli/mhar-probe --all data/demo/single data/demo/mhar -o demo.h5 --figure demo.pdf
+	@echo "wrote demo.h5 and demo.pdf"
+
+test: test-packages build
+	@/usr/bin/python3 tests/run.py $(BUILD)
+
+install: build
+	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+
+bench: test-packages build
+	@/usr/bin/python3 tests/bench/bench.py $(BUILD)
+
+screenshots: test-packages build
+	@screenshots/make.sh $(BUILD)
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-asan

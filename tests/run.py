@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Runs every test of a build, then the unit, loader and CLI tests again under ASan and UBSan.
+
+    run.py BUILD [--no-sanitizers]
+
+The last line is `N passed, N failed` (`, N skipped` may follow); a test program counts once a build."""
+import json
+import os
+import subprocess
+import sys
+
+SANITIZED = ["unit", "sanitized"]
+
+
+def run_suite(build, suites=()):
+    """Counts of (passed, failed, skipped) after `meson test`; failures' output goes to the screen."""
+    log = os.path.join(build, "meson-logs", "testlog.json")
+    if os.path.exists(log):
+        os.remove(log)
+    command = ["meson", "test", "-C", build, "--print-errorlogs", "--no-rebuild", "--num-processes", "2"]
+    for suite in suites:
+        command += ["--suite", suite]
+    status = subprocess.call(command)
+    counts = {"OK": 0, "SKIP": 0, "bad": 0}
+    if os.path.exists(log):
+        with open(log, encoding="utf-8") as f:
+            for line in f:
+                result = json.loads(line)["result"]
+                counts[result if result in counts else "bad"] += 1
+    if status != 0 and counts["bad"] == 0:
+        counts["bad"] = 1  # meson itself failed: never a silent pass
+    return counts["OK"], counts["bad"], counts["SKIP"]
+
+
+def sanitized(build):
+    target = build + "-asan"
+    if not os.path.exists(os.path.join(target, "build.ninja")):
+        subprocess.check_call(["meson", "setup", target, "-Db_sanitize=address,undefined", "-Db_lundef=false",
+                               "-Dcuda=disabled", "-Doptimization=1"], stdout=subprocess.DEVNULL)
+    subprocess.check_call(["ninja", "-C", target, "--quiet"])
+    return run_suite(target, SANITIZED)
+
+
+def main():
+    build = sys.argv[1]
+    results = [run_suite(build)]
+    if "--no-sanitizers" not in sys.argv:
+        results.append(sanitized(build))
+    passed, failed, skipped = (sum(column) for column in zip(*results))
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Pools: windows cut as the oracle cuts them, sums in window order whatever the slabs, halves kept apart. */
+#include "probes/disagreement.h"
+#include "probes/pool.h"
+#include "probes/statistics.h"
+#include "probes/windows.h"
+
+#include <math.h>
+
+static MharDataset *
+slab (guint64 first, gsize windows)
+{
+  const char *dims[] = { "window", "site" };
+  gsize shape[] = { windows, 2 };
+  MharDataset *set = mhar_dataset_new ("sums");
+  MharField *field = mhar_dataset_add (set, mhar_field_new ("x", "x", "1", MHAR_FIELD_F64, 2, dims, shape));
+
+  for (gsize w = 0; w < windows; w++) {
+    field->data.f64[2 * w] = 1.0 / (double) (first + w + 1);
+    field->data.f64[2 * w + 1] = (double) (first + w);
+  }
+  mhar_dataset_add_child (set, mhar_dataset_new ("pooled"));
+  mhar_dataset_add (mhar_dataset_find_child (set, "pooled"), mhar_field_new ("hidden", "", "1", MHAR_FIELD_F64, 1, dims, shape));
+  for (gsize w = 0; w < windows; w++)
+    mhar_dataset_get (mhar_dataset_find_child (set, "pooled"), "hidden")->data.f64[w] = 1;
+  return set;
+}
+
+/* Seven windows in slabs of `step`. */
+static MharPool *
+fill (gsize step)
+{
+  MharPool *pool = mhar_pool_new ();
+
+  for (gsize w = 0; w < 7; w += step) {
+    g_autoptr (MharDataset) set = slab (w, MIN (step, 7 - w));
+    mhar_pool_add (pool, set, w);
+  }
+  return pool;
+}
+
+static void
+test_order (void)
+{
+  g_autoptr (MharPool) one = fill (1), three = fill (3), all = fill (7);
+
+  g_assert_cmpuint (mhar_pool_windows (three), ==, 7);
+  g_assert_cmpfloat (mhar_pool_total (one, "x")[0], ==, mhar_pool_total (three, "x")[0]);
+  g_assert_cmpfloat (mhar_pool_total (one, "x")[0], ==, mhar_pool_total (all, "x")[0]);
+  g_assert_cmpfloat (mhar_pool_total (all, "x")[1], ==, 21);
+  g_assert_cmpfloat (mhar_pool_parity (all, "x", 0)[1], ==, 0 + 2 + 4 + 6);
+  g_assert_cmpfloat (mhar_pool_parity (all, "x", 1)[1], ==, 1 + 3 + 5);
+  g_assert_cmpfloat (mhar_pool_scalar (three, "hidden"), ==, 7);
+  g_assert_null (mhar_pool_total (one, "absent"));
+}
+
+static void
+check_cut (gsize n, gsize context, gsize skip, gsize full, gsize rest)
+{
+  MharWindows w = mhar_windows_cut (n, context, skip);
+  g_assert_cmpuint (w.full, ==, full);
+  g_assert_cmpuint (w.rest, ==, rest);
+  g_assert_cmpuint (w.total, ==, full * context + rest);
+}
+
+static void
+test_windows (void)
+{
+  check_cut (600, 256, 0, 2, 88);
+  check_cut (513, 256, 0, 2, 0); /* a last window of one id has nothing to predict */
+  check_cut (514, 256, 0, 2, 2);
+  check_cut (300, 128, 8, 2, 44);
+  check_cut (262, 128, 8, 2, 0); /* six ids, eight skipped */
+  check_cut (100, 64, 64, 0, 0);
+  check_cut (1, 64, 0, 0, 0);
+  check_cut (0, 64, 0, 0, 0);
+}
+
+static void
+test_disagreement (void)
+{
+  g_autoptr (MharDataset) out = mhar_dataset_new ("x");
+  const double trained[] = { 4, 1, 3, 2 };
+  const double null[] = { 1, 2, 1, 2, 1, 4, 1, 4 }; /* [4 sites, 2 draws]: means 1 and 3 */
+
+  mhar_disagreement_summarise (out, "kl", trained, null, 4, 2);
+  g_assert_cmpfloat (mhar_dataset_real (out, "kl_trained", NAN), ==, 2.5);
+  g_assert_cmpfloat (mhar_dataset_real (out, "kl_median", NAN), ==, 2.5);
+  g_assert_cmpfloat (mhar_dataset_real (out, "kl_null", NAN), ==, 2);
+  g_assert_cmpfloat_with_epsilon (mhar_dataset_real (out, "kl_null_sd", NAN), sqrt (2), 1e-15);
+  g_assert_cmpfloat (mhar_dataset_real (out, "kl_excess", NAN), ==, 0.5);
+  g_autoptr (MharDataset) bare = mhar_dataset_new ("x");
+  mhar_disagreement_summarise (bare, "kl", trained, NULL, 4, 0);
+  g_assert_true (isnan (mhar_dataset_real (bare, "kl_null", NAN)));
+}
+
+static void
+test_pearson (void)
+{
+  const double a[] = { 1, 2, 3, 4 }, b[] = { -2, -4, -6, -8 }, c[] = { 1, 0, 0, 1 }, flat[] = { 5, 5, 5, 5 };
+
+  g_assert_cmpfloat_with_epsilon (mhar_pearson (a, b, 4), -1, 1e-15);
+  g_assert_cmpfloat_with_epsilon (mhar_pearson (a, c, 4), 0, 1e-15);
+  g_assert_true (isnan (mhar_pearson (a, flat, 4)));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/pool/order", test_order);
+  g_test_add_func ("/pool/windows", test_windows);
+  g_test_add_func ("/pool/disagreement", test_disagreement);
+  g_test_add_func ("/pool/pearson", test_pearson);
+  return g_test_run ();
+}
