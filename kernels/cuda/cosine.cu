@@ -177,7 +177,8 @@ cosine_kernel (const __grid_constant__ CosineArgs<Real> a)
   i0 *= COSINE_SIDE;
   j0 *= COSINE_SIDE;
   const int window = blockIdx.x / a.pieces, from = max ((int) blockIdx.x % a.pieces * COSINE_TOKENS, a.span.skip);
-  const int to = min (((int) blockIdx.x % a.pieces + 1) * COSINE_TOKENS, a.span.skip + mhar_span_count (a.span, window));
+  const int to = min (((int) blockIdx.x % a.pieces + 1) * COSINE_TOKENS,
+                      a.span.skip + mhar_span_count (a.span, window));
   const int chunks = (a.width + COSINE_CHANNELS - 1) / COSINE_CHANNELS, items = max (0, to - from) * chunks;
   const int stage = (second ? 2 : 1) * COSINE_SIDE * pitch;
   const size_t token0 = (size_t) window * a.span.length + from;
@@ -248,9 +249,10 @@ cosine_launch (MharContext *c, const MharRoute *r, CosineArgs<Real> a, unsigned 
 {
   a.history = (const Real *) r->history.data;
   a.row_elements = r->max_tokens * r->width;
-  const size_t shared = (size_t) CosineStages<Real>::n * (squares > 1 ? 2 : 1) * COSINE_SIDE * cosine_pitch<Real> () * sizeof (Real);
-  return mhar_cuda_launch (c, "cosines",
-                           r->width % MharWide<Real>::n ? cosine_kernel<Real, 1> : cosine_kernel<Real, MharWide<Real>::n>,
+  const size_t side = COSINE_SIDE * cosine_pitch<Real> () * sizeof (Real);
+  const size_t shared = CosineStages<Real>::n * (squares > 1 ? 2 : 1) * side;
+  const bool wide = r->width % MharWide<Real>::n == 0;
+  return mhar_cuda_launch (c, "cosines", wide ? cosine_kernel<Real, MharWide<Real>::n> : cosine_kernel<Real, 1>,
                            dim3 ((unsigned) (a.span.windows * a.pieces), squares), COSINE_THREADS, shared, false, a);
 }
 
@@ -259,7 +261,8 @@ cosine_run (MharContext *c, const MharRoute *r, CosineArgs<float> shape, const i
             double *mean_abs, int *zero)
 {
   const size_t n = shape.n, pieces = (size_t) shape.span.windows * shape.pieces, results = n * n + 1;
-  const size_t squares = (size_t) shape.sides * (shape.sides + 1) / 2, down = shape.span.windows * results * sizeof (double);
+  const size_t squares = (size_t) shape.sides * (shape.sides + 1) / 2;
+  const size_t down = shape.span.windows * results * sizeof (double);
   void *scratch, *host;
   int status = mhar_cuda_scratch (c, down + 16 + (n + pieces * (n * n + squares)) * sizeof (float), &scratch);
   status = status ? status : mhar_cuda_pinned (c, down + 16, &host);
@@ -280,10 +283,11 @@ cosine_run (MharContext *c, const MharRoute *r, CosineArgs<float> shape, const i
   } else {
     status = cosine_launch (c, r, shape, (unsigned) squares);
   }
+  const dim3 grid ((unsigned) (results + 127) / 128, shape.span.windows);
   status = status ? status
-                  : mhar_cuda_launch (c, "cosines", cosine_add_kernel, dim3 ((unsigned) (results + 127) / 128, shape.span.windows),
-                                      128, 0, false, (const float *) shape.sum, (const float *) shape.absolute, (int) n,
-                                      shape.pieces, (int) squares, (double *) scratch);
+                  : mhar_cuda_launch (c, "cosines", cosine_add_kernel, grid, 128, 0, false, (const float *) shape.sum,
+                                      (const float *) shape.absolute, (int) n, shape.pieces, (int) squares,
+                                      (double *) scratch);
   if (status)
     return status;
   MHAR_CUDA_TRY (c, cudaMemcpyAsync (host, scratch, down + 16, cudaMemcpyDeviceToHost, c->stream));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Many queries at sites of any number of heads: sums over tokens of the weights of every (query, head, source), and of
  * the heads' disagreement mean_h KL(w_h ‖ w̄) = (Σ_h w_h log w_h − Σ_n H w̄ log w̄) / H. Two passes over the rows a
- * tile of tokens: the first, head after head, leaves log Σ e^l of each; the second, row after row, has all heads' weights
- * of a row at hand. Logarithms are to base 2 until the end. */
+ * tile of tokens: the first, head after head, leaves log Σ e^l of each; the second, row after row, has all heads'
+ * weights of a row at hand. Logarithms are to base 2 until the end. */
 #include "kernels/cuda/null-private.cuh"
 
 #define HEADS_NT 4
@@ -128,8 +128,7 @@ heads_tokens (const MharNullArgs<Real> &a, const MharNullGroup &group, const Hea
         acc[n / 4][n % 4] = 0;
     if (position >= 0)
       mhar_null_product<HEADS_NT> (stages + i % NULL_STAGES * stage + at.first * pitch, pitch,
-                                   query + (a.part[item.part].base + item.from) * mhar_null_step_units<Real> (a.double_width),
-                                   item.to - item.from, a.double_width, acc);
+                                   mhar_null_query (a, query, item), item.to - item.from, a.double_width, acc);
     if (!item.last)
       continue;
     if (position >= 0)
@@ -224,8 +223,9 @@ int
 mhar_null_launch_heads (MharContext *c, MharNullArgs<Real> a, dim3 grid, bool wide)
 {
   const size_t shared = heads_shared (c, &a);
-  return mhar_cuda_launch (c, "null heads", wide ? null_heads_kernel<Real, MharWide<Real>::n> : null_heads_kernel<Real, 1>,
-                           grid, NULL_THREADS, shared, false, a);
+  return mhar_cuda_launch (c, "null heads",
+                           wide ? null_heads_kernel<Real, MharWide<Real>::n> : null_heads_kernel<Real, 1>, grid,
+                           NULL_THREADS, shared, false, a);
 }
 
 template size_t mhar_null_heads_spare (const MharContext *, const MharNullArgs<float> &, size_t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries of a null in the order its kernels want them, and the rows of a window with their coordinates gathered slice by
- * slice, for slices that interleave. */
+/* Queries of a null in the order its kernels want them, and the rows of a window with their coordinates gathered slice
+ * by slice, for slices that interleave. */
 #include "kernels/cuda/null-pack.cuh"
 
 /* Query `q` of a tile at coordinate i of part p, zero where there is none. With interleaved slices coordinate i of the
@@ -61,7 +61,8 @@ int
 mhar_null_pack (MharContext *c, const MharNullPack &pack)
 {
   const int64_t units = (int64_t) pack.n_tiles * pack.units_a_tile;
-  return mhar_cuda_launch (c, "null pack", null_pack_kernel, dim3 ((unsigned) ((units + 127) / 128)), 128, 0, false, pack);
+  const dim3 grid ((unsigned) ((units + 127) / 128));
+  return mhar_cuda_launch (c, "null pack", null_pack_kernel, grid, 128, 0, false, pack);
 }
 
 /* to[row, t, s·width + j] = from[row, first + t, j·slices + s]. Grid [tokens, rows]. */
@@ -80,7 +81,8 @@ template <typename Real>
 int
 mhar_null_gather (MharContext *c, const MharRoute *r, Real *to, size_t first, size_t count, int slices)
 {
-  return mhar_cuda_launch (c, "null gather", null_gather_kernel<Real>, dim3 ((unsigned) count, r->n_rows), 128, 0, false,
+  const dim3 grid ((unsigned) count, r->n_rows);
+  return mhar_cuda_launch (c, "null gather", null_gather_kernel<Real>, grid, 128, 0, false,
                            (const Real *) r->history.data, r->max_tokens * r->width, to, count * r->width, first,
                            (int) r->width, slices);
 }
@@ -90,7 +92,8 @@ template int mhar_null_gather (MharContext *, const MharRoute *, __nv_bfloat16 *
 
 /* inverse = log₂e / sqrt (mean s² + eps) of every row and token. */
 __global__ void
-null_inverse_kernel (const float *squares, size_t from_row, size_t stride, int tokens, int width, float eps, float *inverse)
+null_inverse_kernel (const float *squares, size_t from_row, size_t stride, int tokens, int width, float eps,
+                     float *inverse)
 {
   const int token = blockIdx.x * blockDim.x + threadIdx.x;
   if (token < tokens)

@@ -1,9 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* What null.cu has prepared before its kernels run. */
+/* A null as null.cu has planned it, and what null-pack.cu prepares on the device. */
 #pragma once
 
 #include "kernels/cuda/null-private.cuh"
 #include "kernels/cuda/pack.cuh"
+
+/* Where an entry's sums go in the result: [W, Q, S], or [W, Q] and [W, Q, heads, n]. In doubles. */
+struct NullEntry {
+  int32_t n_queries, parts, n, sliced, kind;
+  int64_t kl, js, weight;
+};
+
+struct NullKind {
+  int32_t parts, sliced, whole, interleaved, double_width;
+  int32_t weights; /* some entry's are wanted in this run */
+  int32_t first_group, n_groups, first_part; /* into groups, parts */
+  int32_t chunks, chunk_steps, units_a_tile;
+  int64_t floats; /* of sums, all tiles */
+};
+
+struct MharNull {
+  MharList<NullEntry> entries;
+  MharList<NullKind> kinds;
+  MharList<MharNullTile> tiles;
+  MharList<MharNullGroup> groups;
+  MharList<MharNullStep> steps;
+  MharList<MharNullPart> parts;
+  int64_t units; /* of packed queries */
+  struct {
+    NullEntry *entries;
+    MharNullTile *tiles;
+    MharNullGroup *groups;
+    MharNullStep *steps;
+    MharNullPart *parts;
+    uint4 *pack;
+  } on_device;
+};
 
 /* One entry's queries, on the device in double, to be packed as `n_tiles` tiles. */
 struct MharNullPack {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Scoring many queries against the kept rows. Shared by null.cu, null-slices.cu and null-heads.cu.
+/* Scoring many queries against the kept rows. Shared by the null-* files.
  *
  * A query is cut into `parts`: slices, or heads (at whole sites every part has the full width). Sixteen queries of one
- * site make a tile; up to four tiles a group, which a thread block scores together: a step is one row that at least one
- * of the group's sites took. The block goes through its tokens NULL_WARPS_TOKENS·8·NT at a time; every item of its feed
- * is some channels of one row, brought to shared memory while the items before it are multiplied.
- * With g = lane / 4, t = lane % 4 a thread holds products of queries g and g + 8 with tokens 2t and 2t + 1 of NT eights. */
+ * site make a tile; up to four tiles a group, which a thread block scores together: a step is one row that at least
+ * one of the group's sites took. The block goes through its tokens a few dozen at a time; every item of its feed is some
+ * channels of one row, brought to shared memory while the items before it are multiplied. With g = lane / 4 and
+ * t = lane % 4 a thread holds the products of queries g and g + 8 with tokens 2t and 2t + 1 of NT times eight tokens. */
 #pragma once
 
 #include "kernels/cuda/vector.cuh"
@@ -207,6 +207,14 @@ mhar_null_product (const float *tokens, int pitch, const uint4 *query, int steps
       acc[n][3] = mhar_dot4 (x1, q1, acc[n][3]);
     }
   }
+}
+
+/* A tile's queries from an item's first step on. */
+template <typename Real>
+static __device__ __forceinline__ const uint4 *
+mhar_null_query (const MharNullArgs<Real> &a, const uint4 *query, const MharNullItem &item)
+{
+  return query + (a.part[item.part].base + item.from) * mhar_null_step_units<Real> (a.double_width);
 }
 
 /* log₂e / rms of this thread's tokens at a row. */

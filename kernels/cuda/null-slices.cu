@@ -75,8 +75,8 @@ slices_end (const SliceState<S, NT> &state, int first, int count, float (&kl)[S]
 /* One tile of tokens, all rows. */
 template <typename Real, int VEC, int S, int NT>
 static __device__ void
-slices_tokens (const MharNullArgs<Real> &a, const MharNullGroup &group, const MharNullTile &tile, int tile_warp, int first,
-               size_t token0, size_t last, int count, const uint4 *query, Real *stages, float (&kl)[S][2])
+slices_tokens (const MharNullArgs<Real> &a, const MharNullGroup &group, const MharNullTile &tile, int tile_warp,
+               int first, size_t token0, size_t last, int count, const uint4 *query, Real *stages, float (&kl)[S][2])
 {
   const int tokens = NULL_WARPS_TOKENS * 8 * NT, pitch = mhar_null_pitch<Real> (a.chunk_steps), stage = tokens * pitch;
   const int n_items = group.n_steps * a.parts * a.chunks;
@@ -111,8 +111,7 @@ slices_tokens (const MharNullArgs<Real> &a, const MharNullGroup &group, const Mh
       whole[j / 4][j % 4] = item.first && item.part == 0 ? 0 : whole[j / 4][j % 4];
     }
     mhar_null_product<NT> (stages + i % NULL_STAGES * stage + first * pitch, pitch,
-                           query + (a.part[item.part].base + item.from) * mhar_null_step_units<Real> (a.double_width),
-                           item.to - item.from, a.double_width, acc);
+                           mhar_null_query (a, query, item), item.to - item.from, a.double_width, acc);
     if (!item.last)
       continue;
 #pragma unroll
@@ -177,7 +176,8 @@ slices_launch (MharContext *c, MharNullArgs<Real> a, dim3 grid, bool wide)
   a.resident = shared + queries <= c->shared_per_block;
   shared += a.resident ? queries : 0;
   return mhar_cuda_launch (c, "null slices",
-                           wide ? null_slices_kernel<Real, MharWide<Real>::n, S, NT> : null_slices_kernel<Real, 1, S, NT>,
+                           wide ? null_slices_kernel<Real, MharWide<Real>::n, S, NT>
+                                : null_slices_kernel<Real, 1, S, NT>,
                            grid, NULL_THREADS, shared, false, a);
 }
 

@@ -61,7 +61,7 @@ older_fetch (const OlderArgs<Real> &a, int from, int count, int first_head, int 
   }
 }
 
-/* Turns the chunk's logits into e^(l − top) and brings top and sum up to date; entry u of `lane` belongs to one thread. */
+/* Turns the chunk's logits into e^(l − top) and brings top and sum up to date. */
 template <int K>
 static __device__ void
 older_weights (int lane, int count, float *weight, float *top, float *sum, float *factor)
@@ -200,7 +200,7 @@ route_older_kernel (const __grid_constant__ OlderArgs<Real> a)
 
 /* ---- launching ---- */
 
-/* Channels a thread block, in units of VEC: whole heads if they fit 8 tokens into its threads, else a slice of a head. */
+/* Channels a thread block, in units of VEC: whole heads if they fit its threads 8 tokens at a time, else part of one. */
 static int
 older_channels (int width, int heads, int wide)
 {

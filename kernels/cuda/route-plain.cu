@@ -109,6 +109,49 @@ plain_put (const PlainArgs<Real> &a, bool live, int channel, float (&x)[VEC])
   mhar_vector_put<Real, VEC> (a.normed + at, mhar_vector_close<Real, VEC> (x));
 }
 
+/* This thread's part of the products and squares of a chunk's rows: [count, units] each. */
+template <typename Real, int VEC, int C>
+static __device__ __forceinline__ void
+plain_products (const MharVector<Real, VEC> (&x)[C], int count, const float *query, int units, float *products,
+                float *squares)
+{
+  float q[VEC];
+  mhar_floats_get<VEC> (query, q);
+#pragma unroll
+  for (int i = 0; i < C; i++)
+    if (i < count) {
+      float s[VEC], dot = 0, length = 0;
+      mhar_vector_open<Real, VEC> (x[i], s);
+#pragma unroll
+      for (int j = 0; j < VEC; j++) {
+        dot = fmaf (q[j], s[j], dot);
+        length = fmaf (s[j], s[j], length);
+      }
+      products[i * units] = dot;
+      squares[i * units] = length;
+    }
+}
+
+/* mix = mix·factor + Σ of a chunk's rows; weight: of the first, `heads` apart. */
+template <typename Real, int VEC, int C>
+static __device__ __forceinline__ void
+plain_mix (const MharVector<Real, VEC> (&x)[C], int count, const float *weight, int heads, float factor,
+           float (&mix)[VEC])
+{
+#pragma unroll
+  for (int j = 0; j < VEC; j++)
+    mix[j] *= factor;
+#pragma unroll
+  for (int i = 0; i < C; i++)
+    if (i < count) {
+      float s[VEC];
+      mhar_vector_open<Real, VEC> (x[i], s);
+#pragma unroll
+      for (int j = 0; j < VEC; j++)
+        mix[j] = fmaf (weight[i * heads], s[j], mix[j]);
+    }
+}
+
 /* Grid [tokens, columns]; a thread for each VEC channels. */
 template <typename Real, int VEC, int C>
 __global__ void __launch_bounds__ (1024)
@@ -117,8 +160,8 @@ route_plain_kernel (const __grid_constant__ PlainArgs<Real> a)
   MHAR_SHARED (shared);
   const int units = a.width / VEC, part = units / a.heads, unit = threadIdx.x, lanes = part < 64 ? 8 : 32;
   float *products = (float *) shared, *squares = products + C * units, *product = squares + C * units;
-  float *square = product + C * a.heads, *weight = square + C, *top = weight + C * a.heads, *sum = top + a.heads,
-        *factor = sum + a.heads;
+  float *square = product + C * a.heads, *weight = square + C, *top = weight + C * a.heads, *sum = top + a.heads;
+  float *factor = sum + a.heads;
   const bool live = unit < units;
   const int head = live ? unit / part : 0;
   for (int h = threadIdx.x; h < a.heads; h += blockDim.x) {
@@ -130,46 +173,22 @@ route_plain_kernel (const __grid_constant__ PlainArgs<Real> a)
   const Real *at = a.history + (size_t) blockIdx.x * a.width + unit * VEC;
   float mix[VEC] = {};
   for (int from = 0; from < a.n; from += C) {
-    const int count = min (C, a.n - from);
+    const int count = live ? min (C, a.n - from) : 0; /* of this thread */
     MharVector<Real, VEC> x[C];
 #pragma unroll
     for (int i = 0; i < C; i++)
-      if (live && i < count)
+      if (i < count)
         x[i] = mhar_vector_once<Real, VEC> (at + a.sources[from + i].row * a.row_elements);
-    float q[VEC];
     if (live)
-      mhar_floats_get<VEC> (a.query + (size_t) blockIdx.y * a.width + unit * VEC, q);
-#pragma unroll
-    for (int i = 0; i < C; i++)
-      if (live && i < count) {
-        float s[VEC], dot = 0, length = 0;
-        mhar_vector_open<Real, VEC> (x[i], s);
-#pragma unroll
-        for (int j = 0; j < VEC; j++) {
-          dot = fmaf (q[j], s[j], dot);
-          length = fmaf (s[j], s[j], length);
-        }
-        products[i * units + unit] = dot;
-        squares[i * units + unit] = length;
-      }
+      plain_products<Real, VEC, C> (x, count, a.query + (size_t) blockIdx.y * a.width + unit * VEC, units,
+                                    products + unit, squares + unit);
     __syncthreads ();
-    segment_sums (products, count * a.heads, part, lanes, product);
-    segment_sums (squares, count, units, 32, square);
+    segment_sums (products, min (C, a.n - from) * a.heads, part, lanes, product);
+    segment_sums (squares, min (C, a.n - from), units, 32, square);
     __syncthreads ();
-    plain_softmax (a, from, count, product, square, weight, top, sum, factor);
+    plain_softmax (a, from, min (C, a.n - from), product, square, weight, top, sum, factor);
     __syncthreads ();
-#pragma unroll
-    for (int j = 0; j < VEC; j++)
-      mix[j] *= factor[head];
-#pragma unroll
-    for (int i = 0; i < C; i++)
-      if (live && i < count) {
-        float s[VEC];
-        mhar_vector_open<Real, VEC> (x[i], s);
-#pragma unroll
-        for (int j = 0; j < VEC; j++)
-          mix[j] = fmaf (weight[i * a.heads + head], s[j], mix[j]);
-      }
+    plain_mix<Real, VEC, C> (x, count, weight + head, a.heads, factor[head], mix);
   }
 #pragma unroll
   for (int j = 0; j < VEC; j++)

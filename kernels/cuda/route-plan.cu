@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be known of the reads before any token is: which sites share their older rows, and which queries a row is to
- * be scored against, packed in the order the tensor cores want them. Host code. */
+/* What can be known of the reads before any token is: which sites share their older rows, and which queries a row is
+ * to be scored against, packed in the order the tensor cores want them. Host code. */
 #include "kernels/cuda/route-private.cuh"
 
 #include <math.h>
@@ -325,7 +325,7 @@ tile_for_row (const Planner *p, const MharBlockPlan *block, int32_t h, int32_t o
   return any;
 }
 
-/* Groups of up to MHAR_GROUP tiles over head h of class c: of the blocks begun by the row's first use, or the others. */
+/* Groups of up to MHAR_GROUP tiles over head h of class c: of the blocks begun by the row's first use, or others. */
 static void
 add_groups (Planner *p, int32_t c, int32_t h, int32_t row, bool near)
 {
@@ -366,7 +366,8 @@ add_copies (Planner *p, int32_t row)
     for (int32_t n = first + 1; first >= 0 && n < site->n_sources; n++)
       for (int32_t h = 0; from->sources[n] == row && h < site->heads; h++) {
         const int32_t plane = site->plane + h * site->n_sources;
-        mhar_list_add (&plan->copies, MharPlaneCopy{ plane + first, plane + n, bias_at (from, n) - bias_at (from, first) });
+        const float bias = bias_at (from, n) - bias_at (from, first);
+        mhar_list_add (&plan->copies, MharPlaneCopy{ plane + first, plane + n, bias });
       }
   }
 }

@@ -182,7 +182,7 @@ void mhar_route_plan_free (MharRoutePlan *plan);
 /* Which tiles a row is scored against. */
 typedef enum { MHAR_SCORE_NONE, MHAR_SCORE_NEAR, MHAR_SCORE_FAR, MHAR_SCORE_ALL } MharScoreWhat;
 
-/* Squares of the rows and their logits. rows: host, at most MHAR_SCORE_ROWS a launch are taken together. route-score.cu */
+/* Squares of the rows and their logits, MHAR_SCORE_ROWS a launch. route-score.cu */
 #define MHAR_SCORE_ROWS 64
 int mhar_route_score (MharContext *c, MharRoute *r, const int32_t *rows, int n, MharScoreWhat what);
 /* One site: scores `row` (−1: none waits) and mixes the site's newest rows with the older part. route-read.cu */

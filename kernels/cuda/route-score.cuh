@@ -252,8 +252,9 @@ mhar_tile_score (const MharScoreArgs<Real> &a, const Real *tile, int first, int 
 #pragma unroll
       for (int j = 0; j < Shape::G; j++)
         if (j < count)
-          mhar_tile_emit<Real, Shape> (a, at + j, acc[j], first_token, inverse,
-                                       split == 1 ? NULL : scratch + (part * n_tiles + at + j - tile0) * MHAR_TILE * Shape::TT);
+          mhar_tile_emit<Real, Shape> (
+            a, at + j, acc[j], first_token, inverse,
+            split > 1 ? scratch + (part * n_tiles + at + j - tile0) * MHAR_TILE * Shape::TT : NULL);
     }
   }
   __syncthreads ();

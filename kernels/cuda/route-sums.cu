@@ -3,7 +3,8 @@
  * disagreement of the heads, of all sites in one launch. A thread block takes one site and 128 positions of one window;
  * its float32 sums are added up in double, in order, by a second kernel, so the result is the same every time.
  *
- *   entropy = ln z − Σ e^(l − m) (l − m) / z,   mean_h KL(w_h ‖ w̄) = Σ_n (mean_h w_h ln w_h − w̄ ln w̄),   w̄ = mean_h w_h */
+ *   entropy = ln z − Σ e^(l − m) (l − m) / z
+ *   mean_h KL(w_h ‖ w̄) = Σ_n (mean_h w_h ln w_h − w̄ ln w̄),   w̄ = mean_h w_h */
 #include "kernels/cuda/pack.cuh"
 #include "kernels/cuda/ptx.cuh"
 #include "kernels/cuda/route-private.cuh"
@@ -209,8 +210,8 @@ sums_windows (MharContext *c, const MharRoute *r, SumArgs a, int first, int wind
   status = mhar_cuda_launch (c, "route sums", route_sums_kernel, dim3 (windows * a.chunks, r->n_sites), SUM_WARPS * 32,
                              (size_t) 2 * most_heads * SUM_TOKENS * sizeof (float), false, a);
   status = status ? status
-                  : mhar_cuda_launch (c, "route sums", route_sums_add_kernel, dim3 ((a.total + 127) / 128, windows), 128,
-                                      0, false, a.partial, a.chunks, a.total, (double *) scratch);
+                  : mhar_cuda_launch (c, "route sums", route_sums_add_kernel, dim3 ((a.total + 127) / 128, windows),
+                                      128, 0, false, a.partial, a.chunks, a.total, (double *) scratch);
   if (status)
     return status;
   MHAR_CUDA_TRY (c, cudaMemcpyAsync (host, scratch, result, cudaMemcpyDeviceToHost, c->stream));

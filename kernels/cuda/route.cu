@@ -22,7 +22,8 @@ table_check (MharContext *c, const MharRouteTable *t)
                                     (int) site->n_sources, (int) site->heads, t->width);
     for (int32_t n = 0; n < site->n_sources; n++)
       if (site->sources[n] < 0 || site->sources[n] >= t->n_rows)
-        return mhar_cuda_unsupported (c, "site %d reads row %d of %d", (int) s, (int) site->sources[n], (int) t->n_rows);
+        return mhar_cuda_unsupported (c, "site %d reads row %d of %d", (int) s, (int) site->sources[n],
+                                      (int) t->n_rows);
     planes += (int64_t) site->heads * site->n_sources;
   }
   if (planes > 1 << 30)

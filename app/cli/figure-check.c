@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "app/cli/figure-check.h"
+
+#include "core/error.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+gboolean
+mhar_figure_check_plan (const MharCliOptions *options, const MharPlan *plan, const char *path, GError **error)
+{
+  static const struct {
+    MharFigureKind kind;
+    MharProbeFlags probe;
+    const char *option;
+    int heads; /* distributions a site must have for it: 0 where even a plain Transformer will do */
+  } needs[] = { { MHAR_FIGURE_DEVIATION, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 2 },
+                { MHAR_FIGURE_DEPTH_MAP, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 1 },
+                { MHAR_FIGURE_KL, MHAR_PROBE_KL, "--kl", 1 },
+                { MHAR_FIGURE_COLLINEARITY, MHAR_PROBE_COLLINEARITY, "--collinearity", 0 } };
+  int most = 0;
+
+  for (guint s = 0; s < plan->sites->len; s++)
+    most = MAX (most, mhar_plan_site (plan, s)->heads);
+  for (guint i = 0; options->figure != NULL && i < G_N_ELEMENTS (needs); i++) {
+    if (needs[i].kind != options->kind)
+      continue;
+    const char *kind = mhar_figure_kind_name (options->kind);
+    if ((options->probe.probes & needs[i].probe) == 0)
+      return mhar_bad_usage (error, "--figure-kind %s draws what %s measures; ask for that too", kind, needs[i].option);
+    if (most < needs[i].heads)
+      return mhar_bad_usage (error, "%s %s, so there is nothing for --figure-kind %s; choose %s", path,
+                             most == 0 ? "reads nothing over depth" : "has one routing head", kind,
+                             most == 0 ? "collinearity" : "depth-map or kl");
+  }
+  return TRUE;
+}
+
+gboolean
+mhar_figure_check_folder (const MharCliOptions *options, GError **error)
+{
+  g_autofree char *folder = options->figure != NULL ? g_path_get_dirname (options->figure) : NULL;
+
+  if (folder == NULL || g_access (folder, W_OK | X_OK) == 0)
+    return TRUE;
+  g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "cannot write %s: folder %s: %s", options->figure, folder,
+               g_strerror (errno));
+  return FALSE;
+}

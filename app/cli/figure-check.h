@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether the figure that was asked for can come of a run: asked before the run, since that may take hours. */
+#pragma once
+
+#include "app/cli/options.h"
+#include "core/plan.h"
+
+G_BEGIN_DECLS
+
+/* MHAR_ERROR_USAGE where the checkpoint at `path`, or the probes that were chosen, give nothing that --figure-kind
+ * draws. TRUE without a figure. */
+gboolean mhar_figure_check_plan (const MharCliOptions *options, const MharPlan *plan, const char *path, GError **error);
+
+/* MHAR_ERROR_RUN where the figure's folder is not there or cannot be written. TRUE without a figure. */
+gboolean mhar_figure_check_folder (const MharCliOptions *options, GError **error);
+
+G_END_DECLS

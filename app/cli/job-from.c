@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* --from: a saved run printed and drawn again, without the model. */
+#include "app/cli/jobs.h"
+
+#include "core/h5file.h"
+#include "probes/results.h"
+
+int
+mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GError **error)
+{
+  static const char *const skip[] = { "sums", "capture", NULL };
+  g_autoptr (MharDataset) root = mhar_h5_read (options->from, skip, error);
+
+  if (root == NULL || !mhar_results_check (root, options->from, error))
+    return -1;
+  g_autoptr (GPtrArray) sets = mhar_results_checkpoints (root);
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return -1;
+  if (options->figure != NULL &&
+      !mhar_figure_save (options->figure, sets, options->kind, &options->figure_options, error))
+    return -1;
+  return mhar_print_results (options, root, error) ? 0 : -1;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "app/cli/json.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *
+real (double value)
+{
+  return isfinite (value) ? json_real (value) : json_null ();
+}
+
+static void
+copy_real (const MharDataset *set, const char *from, json_t *object, const char *key)
+{
+  for (guint a = 0; a < mhar_dataset_n_attributes (set); a++) {
+    const MharAttribute *attribute = mhar_dataset_attribute (set, a);
+    if (attribute->type == MHAR_ATTRIBUTE_REAL && strcmp (attribute->name, from) == 0)
+      json_object_set_new (object, key, real (attribute->real));
+  }
+}
+
+static void
+copy_integer (const MharDataset *set, const char *from, json_t *object, const char *key)
+{
+  json_object_set_new (object, key, json_integer (mhar_dataset_integer (set, from, 0)));
+}
+
+static void
+copy_string (const MharDataset *set, const char *from, json_t *object, const char *key)
+{
+  const char *text = mhar_dataset_string (set, from);
+  if (text != NULL)
+    json_object_set_new (object, key, json_string (text));
+}
+
+/* Mean over the last dimension of site s; NaN where the site has none. */
+static double
+site_mean (const MharField *field, gsize s)
+{
+  gsize last = field->n_dims > 1 ? field->shape[1] : 1;
+  double sum = 0;
+
+  for (gsize i = 0; i < last; i++)
+    sum += mhar_field_value (field, s * last + i);
+  return last > 0 ? sum / (double) last : NAN;
+}
+
+/* trained, median, null, null_sd, excess, draws and per_site of one disagreement. */
+static json_t *
+disagreement (const MharDataset *set, const char *name)
+{
+  static const char *const keys[] = { "trained", "median", "null", "null_sd", "excess" };
+  g_autofree char *null_name = g_strconcat (name, "_null", NULL);
+  const MharField *trained = mhar_dataset_get (set, name), *null = mhar_dataset_get (set, null_name);
+  const MharField *site = mhar_dataset_get (set, "site"), *label = mhar_dataset_get (set, "site_label");
+  const MharField *sources = mhar_dataset_get (set, "n_sources");
+  json_t *object, *list;
+
+  if (trained == NULL || site == NULL || label == NULL || sources == NULL)
+    return NULL;
+  object = json_object ();
+  list = json_array ();
+  if (null != NULL)
+    copy_integer (set, "draws", object, "draws");
+  for (guint k = 0; k < G_N_ELEMENTS (keys); k++) {
+    g_autofree char *from = g_strconcat (name, "_", keys[k], NULL);
+    copy_real (set, from, object, keys[k]);
+  }
+  for (gsize s = 0; s < trained->shape[0]; s++) {
+    double value = site_mean (trained, s);
+    if (isnan (value))
+      continue;
+    json_t *entry = json_pack ("{s:i, s:s, s:i, s:o}", "site", site->data.i32[s], "label", label->data.str[s],
+                               "sources", sources->data.i32[s], "trained", real (value));
+    json_object_set_new (entry, "null", null != NULL ? real (site_mean (null, s)) : json_null ());
+    json_array_append_new (list, entry);
+  }
+  json_object_set_new (object, "per_site", list);
+  return object;
+}
+
+static void
+add_disagreements (const MharDataset *set, json_t *object)
+{
+  json_t *slices = disagreement (set, "slice_kl"), *js = disagreement (set, "head_js");
+
+  if (slices != NULL) {
+    json_t *matched = disagreement (set, "matched_kl");
+    copy_integer (set, "slices", slices, "slices");
+    copy_string (set, "slicing", slices, "slicing");
+    if (matched != NULL) {
+      copy_integer (set, "match_sources", matched, "count");
+      json_object_set_new (slices, "matched", matched);
+    }
+    json_object_set_new (object, "slice_kl", slices);
+  }
+  if (js != NULL)
+    json_object_set_new (object, "head_js", js);
+}
+
+static void
+add_group (const MharDataset *set, json_t *object, const char *key, const char *const (*pairs)[2])
+{
+  json_t *group = json_object ();
+
+  for (; (*pairs)[0] != NULL; pairs++)
+    copy_real (set, (*pairs)[0], group, (*pairs)[1]);
+  if (json_object_size (group) > 0)
+    json_object_set_new (object, key, group);
+  else
+    json_decref (group);
+}
+
+/* [head][source] of one site, only what is there. */
+static json_t *
+matrix (const MharField *field, gsize s, int heads, int sources)
+{
+  json_t *list = json_array ();
+
+  for (int h = 0; h < heads; h++) {
+    json_t *row = json_array ();
+    for (int n = 0; n < sources; n++)
+      json_array_append_new (row,
+                             real (field->data.f32[(s * field->shape[1] + (gsize) h) * field->shape[2] + (gsize) n]));
+    json_array_append_new (list, row);
+  }
+  return list;
+}
+
+static void
+add_sites (const MharDataset *set, json_t *object)
+{
+  const MharField *weight = mhar_dataset_get (set, "weight"), *entropy = mhar_dataset_get (set, "entropy");
+  const MharField *contribution = mhar_dataset_get (set, "contribution"), *site = mhar_dataset_get (set, "site");
+  const MharField *label = mhar_dataset_get (set, "site_label"), *sources = mhar_dataset_get (set, "n_sources");
+  const MharField *heads = mhar_dataset_get (set, "n_heads");
+  json_t *list = json_array ();
+
+  for (gsize s = 0; site != NULL && s < site->shape[0]; s++) {
+    int h = heads->data.i32[s], n = sources->data.i32[s];
+    json_t *entry = json_pack ("{s:i, s:s, s:i, s:i}", "site", site->data.i32[s], "label", label->data.str[s],
+                               "sources", n, "heads", h);
+    if (weight != NULL && entropy != NULL && contribution != NULL) {
+      json_t *row = json_array ();
+      for (int k = 0; k < h; k++)
+        json_array_append_new (row, real (entropy->data.f32[s * entropy->shape[1] + (gsize) k]));
+      json_object_set_new (entry, "entropy", row);
+      json_object_set_new (entry, "weight", matrix (weight, s, h, n));
+      json_object_set_new (entry, "contribution", matrix (contribution, s, h, n));
+    }
+    json_array_append_new (list, entry);
+  }
+  json_object_set_new (object, "per_site", list);
+}
+
+static json_t *
+checkpoint (const MharDataset *set)
+{
+  static const char *const depth[][2] = { { "max_deviation", "max_deviation" },
+                                          { "null_max_deviation", "null_max_deviation" },
+                                          { "head_correlation", "head_correlation" },
+                                          { "head_correlation_floor", "head_correlation_floor" },
+                                          { "replication_r", "replication_r" },
+                                          { NULL, NULL } };
+  static const char *const cosine[][2] = { { "collinearity_mean", "mean" },
+                                           { "collinearity_mean_abs", "mean_abs" },
+                                           { NULL, NULL } };
+  static const char *const numbers[] = { "layers", "width", "heads", "sites", "tokens", "windows" };
+  const char *const *warnings = mhar_dataset_strings (set, "warnings");
+  json_t *object = json_object (), *list = json_array ();
+
+  copy_string (set, "path", object, "path");
+  copy_string (set, "mode", object, "mode");
+  copy_string (set, "dialect", object, "dialect");
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    copy_integer (set, numbers[i], object, numbers[i]);
+  copy_real (set, "loss", object, "loss");
+  add_disagreements (set, object);
+  add_group (set, object, "depth_map", depth);
+  add_group (set, object, "collinearity", cosine);
+  add_sites (set, object);
+  for (guint w = 0; warnings != NULL && warnings[w] != NULL; w++)
+    json_array_append_new (list, json_string (warnings[w]));
+  json_object_set_new (object, "warnings", list);
+  return object;
+}
+
+char *
+mhar_json_format (const MharDataset *root)
+{
+  const MharDataset *provenance = mhar_dataset_find_child (root, "provenance");
+  json_t *object = json_pack ("{s:i}", "schema", 1), *list = json_array ();
+  const char *seed = mhar_dataset_string (provenance, "seed");
+
+  copy_string (provenance, "command", object, "command");
+  copy_string (provenance, "device", object, "device");
+  copy_string (provenance, "precision", object, "precision");
+  /* Seeds beyond 2^63 do not fit a JSON integer of jansson: they stay text. */
+  guint64 value = 0;
+  if (seed != NULL && g_ascii_string_to_unsigned (seed, 10, 0, G_MAXINT64, &value, NULL))
+    json_object_set_new (object, "seed", json_integer ((json_int_t) value));
+  else
+    copy_string (provenance, "seed", object, "seed");
+  for (guint c = 0; c < mhar_dataset_n_children (root); c++) {
+    const MharDataset *set = mhar_dataset_child (root, c);
+    if (g_str_has_prefix (mhar_dataset_name (set), "checkpoint_"))
+      json_array_append_new (list, checkpoint (set));
+  }
+  json_object_set_new (object, "checkpoints", list);
+  char *text = json_dumps (object, JSON_INDENT (1) | JSON_REAL_PRECISION (17));
+  char *line = g_strconcat (text, "\n", NULL);
+  free (text);
+  json_decref (object);
+  return line;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The same results for programs: one JSON object, keys as design and oracle name them. */
+#pragma once
+
+#include "core/field.h"
+
+G_BEGIN_DECLS
+
+/* {"schema":1,"command":…,"device":…,"precision":…,"seed":…,"checkpoints":[…]} of a run's root dataset (its child
+ * "provenance" and its checkpoint children), ending with a newline; g_free. No NaN: null instead. */
+char *mhar_json_format (const MharDataset *root);
+
+G_END_DECLS

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "app/cli/option-table.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define AT(member) offsetof (MharCliOptions, member)
+#define BITS MHAR_OPTION_BITS
+#define FLAG MHAR_OPTION_FLAG
+#define COUNT MHAR_OPTION_COUNT
+#define WIDE MHAR_OPTION_WIDE
+#define REAL MHAR_OPTION_REAL
+#define CHOICE MHAR_OPTION_CHOICE
+#define PARSED MHAR_OPTION_PARSED
+#define WORD MHAR_OPTION_WORD
+
+static gboolean
+parse_kind (const char *text, gpointer field, GError **error)
+{
+  return mhar_figure_kind_parse (text, field, error);
+}
+
+static gboolean
+parse_theme (const char *text, gpointer field, GError **error)
+{
+  return mhar_figure_theme_parse (text, field, error);
+}
+
+static gboolean
+parse_style (const char *text, gpointer field, GError **error)
+{
+  return mhar_figure_style_parse (text, field, error);
+}
+
+static const MharOptionRow probe_rows[] = {
+  { "kl", 0, BITS, AT (probe.probes), NULL, "Slice or head disagreement, and its random-query null", MHAR_PROBE_KL },
+  { "depth-maps", 0, BITS, AT (probe.probes), NULL, "Depth maps, deviation, entropy, contribution",
+    MHAR_PROBE_DEPTH_MAPS },
+  { "collinearity", 0, BITS, AT (probe.probes), NULL, "Cosines between sublayer outputs", MHAR_PROBE_COLLINEARITY },
+  { "all", 0, BITS, AT (probe.probes), NULL, "All of them (the default)", MHAR_PROBE_ALL },
+  { "slices", 0, COUNT, AT (probe.slices), "S", "Slices of a query (4)", 2, 65536 },
+  { "slicing", 0, CHOICE, AT (probe.interleaved), "HOW", "contiguous (the default) or interleaved",
+    .choices = "contiguous|interleaved" },
+  { "null-draws", 0, COUNT, AT (probe.null_draws), "N", "Random queries a site (32); 0: no null", 0, 1000000 },
+  { "null-norm", 0, CHOICE, AT (probe.null_norm_slice), "HOW",
+    "Random queries get the norm of the query (the default) or of each slice", .choices = "query|slice" },
+  { "null-tokens", 0, WIDE, AT (probe.null_tokens), "N", "Tokens the nulls see (all)", 1, G_MAXINT32 },
+  { "match-sources", 0, COUNT, AT (probe.match_sources), "M",
+    "Also over M evenly spaced sources of every site that has them", 2, 65536 },
+  { "seed", 0, WIDE, AT (probe.seed), "N", "Seed of the random queries (0)", 0, G_MAXUINT64 },
+  { NULL },
+};
+
+static const MharOptionRow input_rows[] = {
+  { "text", 't', WORD, AT (text), "FILE", "UTF-8 text; - reads standard input (a bundled text)" },
+  { "prompt", 'p', WORD, AT (prompt), "TEXT", "The text itself" },
+  { "tokens", 0, WORD, AT (tokens), "FILE", "Token ids: .u16, .u32 (little-endian) or .npy" },
+  { "context", 0, COUNT, AT (probe.context), "T", "Tokens a window (1024, or the model's if less)", 2, 1 << 24 },
+  { "max-tokens", 0, WIDE, AT (probe.max_tokens), "N", "Use only the first N tokens (all)", 2, G_MAXINT32 },
+  { "skip-first", 0, COUNT, AT (probe.skip_first), "K",
+    "Leave the first K positions of each window out of the means (0)", 0, 1 << 24 },
+  { "batch", 0, COUNT, AT (probe.batch), "B", "Windows run together (chosen from memory)", 1, 1 << 20 },
+  { NULL },
+};
+
+static const MharOptionRow model_rows[] = {
+  { "device", 'd', WORD, AT (device), "DEVICE", "auto (the default), cpu, cuda, cuda:N or cuda:all" },
+  { "precision", 0, CHOICE, AT (precision), "HOW", "fp32 or bf16 (fp32 on a CPU; as stored on a GPU)",
+    .choices = "default|fp32|bf16" },
+  { "heads", 0, COUNT, AT (heads), "H", "Routing heads, where the config is wrong or silent", 1, 65536 },
+  { "strict", 0, FLAG, AT (strict), NULL, "Refuse routing tensors that the mode does not use" },
+  { "routing", 0, CHOICE, AT (probe.plain), "HOW", "lookahead (the default) or plain, the reference path",
+    .choices = "lookahead|plain" },
+  { NULL },
+};
+
+static const MharOptionRow output_rows[] = {
+  { "output", 'o', WORD, AT (output), "FILE.h5", "Write everything to an HDF5 file" },
+  { "save-weights", 0, CHOICE, AT (save_weights), "f32|f16", "Every token's weights too, into that file (f32)",
+    .choices = "no|f32|f16", .if_alone = "f32" },
+  { "digest", 0, FLAG, AT (digest), NULL, "SHA-256 of the whole checkpoint, not of its routing alone" },
+  { "table", 0, CHOICE, AT (table), "STYLE", "text (the default), markdown, csv or latex",
+    .choices = "text|markdown|csv|latex" },
+  { "json", 0, FLAG, AT (json), NULL, "JSON instead of the table" },
+  { "figure", 'f', WORD, AT (figure), "FILE", "Draw a figure: .pdf, .svg or .png" },
+  { "figure-kind", 0, PARSED, AT (kind), "KIND", "deviation, depth-map, kl or collinearity", .parse = parse_kind },
+  { "first-sites", 0, COUNT, AT (figure_options.first_sites), "N", "Sites in a map (10); 0: all", 0, 1 << 20 },
+  { "theme", 0, PARSED, AT (figure_options.theme), "THEME", "light (the default) or dark", .parse = parse_theme },
+  { "style", 0, PARSED, AT (figure_options.style), "STYLE", "default, or authors: as the paper's own plots",
+    .parse = parse_style },
+  { "quiet", 'q', FLAG, AT (quiet), NULL, "No notes on standard error" },
+  { "progress", 0, CHOICE, AT (progress), "WHEN", "auto (the default: on a terminal), always or never",
+    .choices = "auto|always|never" },
+  { NULL },
+};
+
+static const MharOptionRow other_rows[] = {
+  { "info", 0, FLAG, AT (info), NULL, "What the checkpoint is, without running it" },
+  { "sites", 0, FLAG, AT (sites), NULL, "Every site and the sources that it reads" },
+  { "verify", 0, WORD, AT (verify), "FILE", "Compare logits and weights with a .safetensors reference" },
+  { "tolerance", 0, REAL, AT (tolerance), "X", "Relative norm error that --verify allows (1e-5)" },
+  { "from", 0, WORD, AT (from), "FILE.h5", "Print and draw a saved run again, without the model" },
+  { "devices", 0, FLAG, AT (devices), NULL, "List the devices, and why there are no more" },
+  { "version", 0, FLAG, AT (version), NULL, "Print the version" },
+  { "help", 'h', FLAG, AT (help), NULL, "Print this" },
+  { NULL },
+};
+
+const MharOptionGroup mhar_option_groups[] = {
+  { "Probes", probe_rows }, { "Input", input_rows }, { "Model", model_rows },
+  { "Output", output_rows }, { "Other", other_rows }, { NULL, NULL },
+};
+
+const MharOptionRow *
+mhar_option_find (const char *option)
+{
+  gboolean is_long = option[1] == '-';
+
+  for (const MharOptionGroup *group = mhar_option_groups; group->title != NULL; group++)
+    for (const MharOptionRow *row = group->rows; row->name != NULL; row++)
+      if (is_long ? strcmp (row->name, option + 2) == 0 : row->letter == option[1])
+        return row;
+  return NULL;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "app/cli/options.h"
+
+#include "app/cli/option-table.h"
+#include "core/error.h"
+
+#include <math.h>
+#include <string.h>
+
+gboolean
+mhar_bad_usage (GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_propagate_error (error, g_error_new_valist (MHAR_ERROR, MHAR_ERROR_USAGE, format, args));
+  va_end (args);
+  return FALSE;
+}
+
+static gboolean
+store_whole (const MharOptionRow *row, const char *text, gpointer field, GError **error)
+{
+  guint64 value;
+
+  if (!g_ascii_string_to_unsigned (text, 10, row->low, row->high, &value, NULL))
+    return mhar_bad_usage (error,
+                           "--%s takes a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT ", not “%s”",
+                           row->name, row->low, row->high, text);
+  if (row->kind == MHAR_OPTION_COUNT)
+    *(guint *) field = (guint) value;
+  else
+    *(guint64 *) field = value;
+  return TRUE;
+}
+
+static gboolean
+store_choice (const MharOptionRow *row, const char *text, gpointer field, GError **error)
+{
+  g_auto (GStrv) names = g_strsplit (row->choices, "|", -1);
+  g_autofree char *list = g_strjoinv (", ", names);
+
+  for (int i = 0; names[i] != NULL; i++)
+    if (strcmp (text, names[i]) == 0) {
+      *(int *) field = i;
+      return TRUE;
+    }
+  return mhar_bad_usage (error, "--%s takes one of %s, not “%s”", row->name, list, text);
+}
+
+static gboolean
+store_real (const MharOptionRow *row, const char *text, double *field, GError **error)
+{
+  char *end = NULL;
+  double value = g_ascii_strtod (text, &end);
+
+  if (end == text || *end != '\0' || !isfinite (value) || value <= 0)
+    return mhar_bad_usage (error, "--%s takes a number above 0, such as 1e-5, not “%s”", row->name, text);
+  *field = value;
+  return TRUE;
+}
+
+static void
+store_word (const char *text, char **field)
+{
+  g_free (*field);
+  *field = g_strdup (text);
+}
+
+/* GOption's callback: one option of the table, into the MharCliOptions. */
+static gboolean
+on_option (const char *name, const char *value, gpointer options, GError **error)
+{
+  const MharOptionRow *row = mhar_option_find (name);
+  gpointer field = (guint8 *) options + row->offset;
+  g_autofree char *text = value != NULL ? g_utf8_make_valid (value, -1) : NULL; /* for messages */
+
+  switch (row->kind) {
+  case MHAR_OPTION_FLAG:
+    *(gboolean *) field = TRUE;
+    return TRUE;
+  case MHAR_OPTION_BITS:
+    *(guint *) field |= (guint) row->low;
+    return TRUE;
+  case MHAR_OPTION_COUNT:
+  case MHAR_OPTION_WIDE:
+    return store_whole (row, text, field, error);
+  case MHAR_OPTION_REAL:
+    return store_real (row, text, field, error);
+  case MHAR_OPTION_CHOICE:
+    return store_choice (row, text, field, error);
+  case MHAR_OPTION_PARSED:
+    return row->parse (text, field, error);
+  case MHAR_OPTION_WORD:
+    store_word (value, field);
+    return TRUE;
+  }
+  return FALSE;
+}
+
+/* Words keep their bytes (FILENAME): GOption would refuse what the locale cannot encode, as in a prompt under C. */
+static GOptionEntry
+entry_of (const MharOptionRow *row)
+{
+  gboolean bare = row->kind == MHAR_OPTION_FLAG || row->kind == MHAR_OPTION_BITS;
+  int flags = bare ? G_OPTION_FLAG_NO_ARG : G_OPTION_FLAG_FILENAME;
+
+  return (GOptionEntry){
+    row->name, row->letter, flags, G_OPTION_ARG_CALLBACK, (gpointer) on_option, row->help, row->argument
+  };
+}
+
+static GOptionContext *
+make_context (MharCliOptions *o)
+{
+  const GOptionEntry rest[] = {
+    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o->checkpoints, "", "CHECKPOINT…" },
+    { NULL, 0, 0, 0, NULL, NULL, NULL },
+  };
+  GOptionContext *context = g_option_context_new ("— what attention over depth has learned");
+
+  g_option_context_set_help_enabled (context, FALSE); /* ours shows all groups */
+  g_option_context_set_summary (
+      context,
+      "Opens trained checkpoints whose sublayers attend over depth, runs them over text and prints what their\n"
+      "routing does: depth maps, slice disagreement against random queries, collinearity.");
+  g_option_context_set_description (
+      context, "Exit status: 0 done, 1 the run failed, 2 bad usage, 3 bad input, 130 interrupted.\n"
+               "Example: mhar-probe --all run-a run-b -o ab.h5 --figure ab.pdf");
+  g_option_context_add_main_entries (context, rest, NULL);
+  for (const MharOptionGroup *g = mhar_option_groups; g->title != NULL; g++) {
+    GOptionGroup *group = g_option_group_new (g->title, g->title, g->title, o, NULL);
+    g_autoptr (GArray) entries = g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
+    for (const MharOptionRow *row = g->rows; row->name != NULL; row++) {
+      GOptionEntry entry = entry_of (row);
+      g_array_append_val (entries, entry);
+    }
+    g_option_group_add_entries (group, (const GOptionEntry *) entries->data);
+    g_option_context_add_group (context, group);
+  }
+  return context;
+}
+
+char *
+mhar_cli_help (void)
+{
+  MharCliOptions none = { 0 };
+  g_autoptr (GOptionContext) context = make_context (&none);
+  return g_option_context_get_help (context, FALSE, NULL);
+}
+
+/* The words as typed, quoted for a shell. */
+static char *
+command_line (char **argv)
+{
+  GString *line = g_string_new ("mhar-probe");
+
+  for (int i = 1; argv[0] != NULL && argv[i] != NULL; i++) {
+    const char *safe = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_=+,./:@%";
+    gboolean plain = argv[i][0] != '\0' && argv[i][strspn (argv[i], safe)] == '\0';
+    g_autofree char *word = plain ? g_strdup (argv[i]) : g_shell_quote (argv[i]);
+    g_autofree char *valid = g_utf8_make_valid (word, -1);
+    g_string_append_printf (line, " %s", valid);
+  }
+  return g_string_free (line, FALSE);
+}
+
+/* argv, with "=value" where an option that may stand alone does: GOption's optional arguments would take the word after
+ * it, a checkpoint say. */
+static char **
+complete_words (char **argv)
+{
+  char **words = g_strdupv (argv);
+
+  for (guint i = 0; words[i] != NULL && strcmp (words[i], "--") != 0; i++) {
+    const MharOptionRow *row = g_str_has_prefix (words[i], "--") ? mhar_option_find (words[i]) : NULL;
+    if (row != NULL && row->if_alone != NULL) {
+      g_free (words[i]);
+      words[i] = g_strdup_printf ("--%s=%s", row->name, row->if_alone);
+    }
+  }
+  return words;
+}
+
+static gboolean
+parse (MharCliOptions *o, char **argv, GError **error)
+{
+  g_autoptr (GOptionContext) context = make_context (o);
+  g_auto (GStrv) words = complete_words (argv);
+  g_autoptr (GError) local = NULL;
+
+  if (g_option_context_parse_strv (context, &words, &local))
+    return TRUE;
+  if (local->domain != G_OPTION_ERROR)
+    g_propagate_error (error, g_steal_pointer (&local));
+  else
+    mhar_bad_usage (error, "%s; see mhar-probe --help", local->message);
+  return FALSE;
+}
+
+MharCliOptions *
+mhar_cli_options_parse (char **argv, GError **error)
+{
+  g_autoptr (MharCliOptions) o = g_new0 (MharCliOptions, 1);
+
+  o->tolerance = 1e-5;
+  o->command = command_line (argv);
+  mhar_probe_options_init (&o->probe);
+  mhar_figure_options_init (&o->figure_options);
+  o->probe.probes = 0;
+  if (!parse (o, argv, error))
+    return NULL;
+  if (o->probe.probes == 0)
+    o->probe.probes = MHAR_PROBE_ALL;
+  if (o->device == NULL)
+    o->device = g_strdup ("auto");
+  if (o->checkpoints == NULL)
+    o->checkpoints = g_new0 (char *, 1);
+  return mhar_cli_options_check (o, error) ? g_steal_pointer (&o) : NULL;
+}
+
+void
+mhar_cli_options_free (MharCliOptions *o)
+{
+  if (o == NULL)
+    return;
+  g_strfreev (o->checkpoints);
+  g_free (o->verify);
+  g_free (o->from);
+  g_free (o->text);
+  g_free (o->prompt);
+  g_free (o->tokens);
+  g_free (o->device);
+  g_free (o->output);
+  g_free (o->figure);
+  g_free (o->command);
+  g_free (o);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What the command line asked for. */
+#pragma once
+
+#include "app/figure/figure.h"
+#include "core/device.h"
+#include "probes/run.h"
+
+G_BEGIN_DECLS
+
+typedef enum { MHAR_TABLE_TEXT, MHAR_TABLE_MARKDOWN, MHAR_TABLE_CSV, MHAR_TABLE_LATEX } MharTableStyle;
+typedef enum { MHAR_PROGRESS_AUTO, MHAR_PROGRESS_ALWAYS, MHAR_PROGRESS_NEVER } MharProgressWhen;
+
+typedef enum { MHAR_SAVE_NO_WEIGHTS, MHAR_SAVE_F32, MHAR_SAVE_F16 } MharSaveWeights;
+
+/* Everything of one size a kind of option, which app/cli/option-table.c counts on. */
+typedef struct {
+  char **checkpoints;
+  /* what to do, when not the main job */
+  gboolean help, version, devices, info, sites;
+  char *verify, *from;
+  double tolerance;
+  /* input */
+  char *text, *prompt, *tokens;
+  MharProbeOptions probe;
+  /* model */
+  char *device;
+  MharPrecisionWish precision;
+  guint heads; /* 0: as the checkpoint says */
+  gboolean strict;
+  /* output */
+  char *output, *figure;
+  MharSaveWeights save_weights;
+  gboolean digest, json, quiet;
+  MharTableStyle table;
+  MharProgressWhen progress;
+  MharFigureKind kind;
+  MharFigureOptions figure_options;
+  char *command; /* the line as typed, for provenance */
+} MharCliOptions;
+
+/* MHAR_ERROR_USAGE in one sentence where the line makes no sense. */
+MharCliOptions *mhar_cli_options_parse (char **argv, GError **error);
+void mhar_cli_options_free (MharCliOptions *options);
+
+/* MHAR_ERROR_USAGE; returns FALSE, so that a check is `return mhar_bad_usage (error, …)`. */
+gboolean mhar_bad_usage (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* Whether they go together; MHAR_ERROR_USAGE. mhar_cli_options_parse has asked it. */
+gboolean mhar_cli_options_check (const MharCliOptions *options, GError **error);
+
+/* What --help prints; g_free. */
+char *mhar_cli_help (void);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharCliOptions, mhar_cli_options_free)
+
+G_END_DECLS

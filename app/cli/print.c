@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "app/cli/jobs.h"
+
+#include "app/cli/json.h"
+#include "app/cli/table.h"
+#include "core/dialect.h"
+#include "core/error.h"
+#include "probes/results.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+gboolean
+mhar_print (const char *text, GError **error)
+{
+  if (fputs (text, stdout) != EOF && fflush (stdout) == 0)
+    return TRUE;
+  g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "standard output cannot be written: %s", g_strerror (errno));
+  return FALSE;
+}
+
+char *
+mhar_printable (const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  GString *line = g_string_new (NULL);
+
+  for (const char *at = valid; *at != '\0'; at = g_utf8_next_char (at)) {
+    gunichar c = g_utf8_get_char (at);
+    g_string_append_unichar (line, g_unichar_isprint (c) ? c : '?');
+  }
+  return g_string_free (line, FALSE);
+}
+
+static void
+print_warnings (const MharDataset *set)
+{
+  const char *const *warnings = mhar_dataset_strings (set, "warnings");
+  g_autofree char *base = g_path_get_basename (mhar_dataset_string (set, "path"));
+  g_autofree char *name = mhar_printable (base);
+
+  for (guint w = 0; warnings != NULL && warnings[w] != NULL; w++) {
+    g_autofree char *text = mhar_printable (warnings[w]);
+    fprintf (stderr, "mhar-probe: %s: warning: %s\n", name, text);
+  }
+}
+
+gboolean
+mhar_print_results (const MharCliOptions *options, const MharDataset *root, GError **error)
+{
+  g_autoptr (GPtrArray) sets = mhar_results_checkpoints (root);
+  g_autofree char *text = options->json ? mhar_json_format (root) : mhar_table_format (sets, options->table);
+
+  for (guint c = 0; c < sets->len && !options->quiet; c++)
+    print_warnings (g_ptr_array_index (sets, c));
+  return mhar_print (text, error);
+}
+
+gboolean
+mhar_open_checkpoint (const MharCliOptions *options, const char *path, MharCheckpoint **checkpoint, MharPlan **plan,
+                      GError **error)
+{
+  MharDialectOptions dialect = { .heads = (int) options->heads, .strict = options->strict };
+  g_autoptr (MharCheckpoint) opened = mhar_checkpoint_open (path, error);
+
+  if (opened == NULL)
+    return FALSE;
+  *plan = mhar_plan_from_checkpoint (opened, &dialect, error);
+  if (*plan == NULL)
+    return FALSE;
+  *checkpoint = g_steal_pointer (&opened);
+  return TRUE;
+}
+
+int
+mhar_describe_checkpoints (const MharCliOptions *options,
+                           void (*describe) (GString *, const MharCheckpoint *, const MharPlan *),
+                           json_t *(*as_json) (const MharCheckpoint *, const MharPlan *), GError **error)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+  json_t *list = json_array ();
+  gboolean good = TRUE;
+
+  for (guint i = 0; good && options->checkpoints[i] != NULL; i++) {
+    g_autoptr (MharCheckpoint) checkpoint = NULL;
+    g_autoptr (MharPlan) plan = NULL;
+    good = mhar_open_checkpoint (options, options->checkpoints[i], &checkpoint, &plan, error);
+    if (good && options->json)
+      json_array_append_new (list, as_json (checkpoint, plan));
+    else if (good) {
+      g_autofree char *name = mhar_printable (options->checkpoints[i]);
+      g_string_append_printf (out, "%s%s\n", i > 0 ? "\n" : "", name);
+      describe (out, checkpoint, plan);
+    }
+  }
+  if (good && options->json) {
+    char *text = json_dumps (list, JSON_INDENT (1));
+    g_string_append_printf (out, "%s\n", text);
+    free (text);
+  }
+  json_decref (list);
+  return good && mhar_print (out->str, error) ? 0 : -1;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The table on the screen: one column a checkpoint, as in the paper's Table 6. */
+#pragma once
+
+#include "app/cli/options.h"
+
+G_BEGIN_DECLS
+
+/* The table of `sets` (MharDataset *) as text, ending with a newline; g_free. Absent probes have no rows. */
+char *mhar_table_format (const GPtrArray *sets, MharTableStyle style);
+
+G_END_DECLS

@@ -1,0 +1,325 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""A checkpoint that is missing, damaged, at odds with itself or unsupported: exit 3 and one sentence, before anything runs."""
+import json
+import os
+import shutil
+import struct
+
+from harness import *
+
+
+def no(scratch, folder, *words, args=()):
+    return refuse(scratch, 3, words, folder, *SHORT, *args)
+
+
+def broken(scratch, change, source=MH, config=None, remove=()):
+    """A copy of `source` whose tensors {name: (dtype, shape, bytes)} were changed."""
+    folder = copy_checkpoint(source, scratch / "broken", config, remove)
+    tensors = read_tensors(folder / "model.safetensors")
+    change(tensors)
+    write_tensors(folder / "model.safetensors", tensors)
+    return folder
+
+
+@case
+def checkpoint_missing(scratch):
+    no(scratch, scratch / "nowhere", "nowhere", "no such folder")
+
+
+@case
+def checkpoint_is_the_tensor_file(scratch):
+    no(scratch, MH / "model.safetensors", "model.safetensors", "give the folder")
+
+
+@case
+def checkpoint_is_a_text_file(scratch):
+    (scratch / "notes.txt").write_text("x")
+    no(scratch, scratch / "notes.txt", "notes.txt")
+
+
+@case
+def folder_without_config(scratch):
+    shutil.copytree(MH, scratch / "x")
+    (scratch / "x" / "config.json").unlink()
+    no(scratch, scratch / "x", "config.json")
+
+
+@case
+def folder_without_tensors(scratch):
+    shutil.copytree(MH, scratch / "x")
+    (scratch / "x" / "model.safetensors").unlink()
+    no(scratch, scratch / "x", "model.safetensors")
+
+
+@case
+def second_of_two_checkpoints_missing(scratch):
+    refuse(scratch, 3, ["nowhere"], MH, scratch / "nowhere", *SHORT)
+
+
+@case
+def in_info_and_sites_too(scratch):
+    for option in ("--info", "--sites"):
+        for more in ((), ("--json",)):
+            refuse(scratch, 3, ["nowhere"], option, MH, scratch / "nowhere", *more, outputs=False)
+
+
+# Special files in place of regular ones: refused, without waiting on them.
+
+def special(scratch, name, kind):
+    folder = scratch / "x"
+    shutil.copytree(MH, folder)
+    (folder / name).unlink()
+    if kind == "fifo":
+        os.mkfifo(folder / name)
+    elif kind == "folder":
+        (folder / name).mkdir()
+    elif kind == "device":
+        (folder / name).symlink_to("/dev/zero")
+    elif kind == "loop":
+        (folder / name).symlink_to(name)
+    else:
+        (folder / name).write_bytes(b"")
+    refuse(scratch, 3, [name], folder, *SHORT, timeout=10)
+
+
+for name in ("config.json", "model.safetensors"):
+    for kind in ("fifo", "folder", "device", "loop", "empty"):
+        add(f"{name} is a {kind}", special, name, kind)
+
+
+# config.json
+
+def config_text(scratch, text):
+    folder = copy_checkpoint(MH, scratch / "x")
+    (folder / "config.json").write_bytes(text)
+    no(scratch, folder, "config.json")
+
+
+GOOD_CONFIG = (MH / "config.json").read_bytes()
+for title, text in {
+    "cut short": GOOD_CONFIG[:200],
+    "not JSON": b"hidden_size = 64\n",
+    "a list": b"[1, 2]",
+    "not UTF-8": GOOD_CONFIG.replace(b"silu", b"s\xfflu"),
+    "a key twice": GOOD_CONFIG.replace(b"{", b'{"hidden_size": 32,', 1),
+    "nested too deep": b'{"a":' + b"[" * 100000 + b"]" * 100000 + b"}",
+    "a git-lfs pointer": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
+    "NaN in it": GOOD_CONFIG.replace(b"1e-06", b"NaN"),
+}.items():
+    add(f"config.json: {title}", config_text, text)
+
+
+def config_value(scratch, key, value, *words):
+    folder = copy_checkpoint(MH, scratch / "x", {key: value})
+    no(scratch, folder, "config.json", *words)
+
+
+# At odds with the tensors or out of range.
+for key, value in {
+    "hidden_size": 128, "num_hidden_layers": 5, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 8,
+    "intermediate_size": 64, "vocab_size": 4095,
+}.items():
+    add(f"config at odds: {key}", config_value, key, value)
+for key, values in {
+    "hidden_size": [0, -64, 64.5, "64", [], 2**31, 2**62, True], "num_hidden_layers": [0, 10**9], "vocab_size": [0, -1, 2**40],
+    "num_attention_heads": [0, 3], "num_key_value_heads": [0, 3], "head_dim": [0, 15], "intermediate_size": [0],
+    "rms_norm_eps": [0, -1, "small"], "max_position_embeddings": [0], "attnres_num_heads": [0, "4"],
+    "rope_parameters": [3, {"rope_type": "yarn", "factor": 4}, {"rope_theta": 0}],
+}.items():
+    for value in values:
+        add(f"config out of range: {key} = {json.dumps(value)}", config_value, key, value, key.split("_")[0])
+
+MODES = ["block", "block_mh", "block_v", "delta", "delta_v", "delta_mh", "delta_block", "delta_block_v", "delta_replace",
+         "full_hw", "full_v", "full_split", "full_additive", "first_layer", "pre_gated", "depth_attn",
+         "hyper_connection", "no_such_mode"]
+for mode in MODES:
+    add(f"mode refused by name: {mode}", config_value, "attnres_mode", mode, f'"{mode}"', "not supported")
+for gate in ("learnable_alpha", "sigmoid_scalar", "sigmoid_vector", "none", ""):
+    add(f"gate refused by name: {gate!r}", config_value, "attnres_gate_type", gate, "attnres_gate_type", gate)
+for key, value, word in [
+    ("attnres_use_null_source", True, "attnres_use_null_source"), ("model_type", "qwen3_moe", "qwen3_moe"),
+    ("model_type", "gpt2", "gpt2"), ("model_type", 3, "model_type"), ("num_experts", 8, "num_experts"),
+    ("hidden_act", "gelu", "gelu"), ("attention_bias", True, "attention_bias"), ("mlp_bias", True, "mlp_bias"),
+    ("layer_types", ["sliding_attention"] * 4, "layer_types"), ("rope_scaling", {"type": "linear"}, "rope_scaling"),
+    ("partial_rotary_factor", 0.5, "partial_rotary_factor"), ("attnres_mode", 7, "attnres_mode"),
+]:
+    add(f"config unsupported: {key} = {json.dumps(value)}", config_value, key, value, word)
+
+
+@case
+def routing_heads_in_config_that_do_not_divide(scratch):
+    no(scratch, copy_checkpoint(MH, scratch / "x", {"attnres_num_heads": 3}), "config.json", "3 routing heads", "--heads")
+
+
+@case
+def untied_without_a_head_of_its_own_is_a_warning(scratch):
+    folder = copy_checkpoint(MH, scratch / "x", {"tie_word_embeddings": False})
+    warning = "lm_head.weight"
+    assert warning in succeed(folder, *SHORT).err
+    assert warning in report(folder, *SHORT)["checkpoints"][0]["warnings"][0]
+
+
+@case
+def config_without_a_needed_key(scratch):
+    for i, key in enumerate(["hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size", "model_type",
+                             "attnres_mode"]):
+        no(scratch, copy_checkpoint(MH, scratch / str(i), remove=[key]), key)
+
+
+@case
+def escapes_in_config_do_not_reach_the_terminal(scratch):
+    folder = copy_checkpoint(MH, scratch / "x", {"attnres_mode": "a\x1b[31mb\nc"})
+    no(scratch, folder, "not supported")
+
+
+@case
+def routing_heads_given_that_do_not_divide(scratch):
+    refuse(scratch, 3, ["--heads"], MH, *SHORT, "--heads", "5")
+
+
+# Tensors
+
+def one_tensor(scratch, what):
+    """Every kind of tensor in turn: absent, of another shape, of another type."""
+    names = ["model.embed_tokens.weight", "model.norm.weight", "model.final_res_proj.weight", "model.final_res_norm.weight"]
+    names += ["model.layers.1." + n + ".weight" for n in (
+        "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "self_attn.q_norm", "self_attn.k_norm",
+        "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj", "input_layernorm", "post_attention_layernorm", "attn_res_proj",
+        "attn_res_norm", "mlp_res_proj", "mlp_res_norm")]
+    for i, name in enumerate(names):
+        place = scratch / str(i)
+        place.mkdir()
+
+        def change(tensors):
+            dtype, shape, data = tensors[name]
+            if what == "absent":
+                del tensors[name]
+            elif what == "longer":
+                tensors[name] = (dtype, [shape[0] + 1, *shape[1:]], data + data[: len(data) // shape[0]])
+            elif what == "flat":
+                tensors[name] = (dtype, [1, 1, *shape], data)  # [1, n] and [n] are the same to it
+            else:
+                tensors[name] = (what, shape, data)
+
+        folder = broken(place, change)
+        result = no(place, folder, "layer 1" if what == "absent" and name.endswith(("q_norm.weight", "k_norm.weight")) else name)
+        assert what in ("absent", "longer", "flat") or what in result.err, str(result)
+        shutil.rmtree(place)
+
+
+for what in ("absent", "longer", "flat", "I16", "U16"):
+    add(f"tensors: {what}", one_tensor, what)
+
+
+@case
+def last_layer_absent(scratch):
+    def change(tensors):
+        for name in [n for n in tensors if n.startswith("model.layers.3.")]:
+            del tensors[name]
+    no(scratch, broken(scratch, change), "layers.3")
+
+
+# The safetensors file itself
+
+GOOD = (MH / "model.safetensors").read_bytes()
+SIZE = struct.unpack("<Q", GOOD[:8])[0]
+
+
+def raw(scratch, data):
+    folder = copy_checkpoint(MH, scratch / "x")
+    (folder / "model.safetensors").write_bytes(data)
+    no(scratch, folder, "model.safetensors")
+    shutil.rmtree(folder)
+
+
+@case
+def cut_at_many_lengths(scratch):
+    for n in [1, 4, 7, 8, 9, 100, SIZE - 1, SIZE, 8 + SIZE - 1, 8 + SIZE, 8 + SIZE + 1, len(GOOD) // 2, len(GOOD) - 2,
+              len(GOOD) - 1]:
+        raw(scratch, GOOD[:n])
+
+
+@case
+def longer_than_it_says(scratch):
+    raw(scratch, GOOD + b"\0")
+
+
+@case
+def header_length_lies(scratch):
+    for n in (0, 1, SIZE - 8, SIZE + 8, 2**31, 2**63 - 8, 2**63, 2**64 - 1):
+        raw(scratch, struct.pack("<Q", n) + GOOD[8:])
+
+
+@case
+def not_safetensors_at_all(scratch):
+    for data in (b"PK\x03\x04" + bytes(3000), b"\x93NUMPY" + bytes(3000), bytes(5000), os.urandom(5000),
+                 b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"):
+        raw(scratch, data)
+
+
+@case
+def header_lies_about_a_tensor(scratch):
+    header = json.loads(GOOD[8 : 8 + SIZE])
+    data, name = GOOD[8 + SIZE :], "model.layers.2.mlp.up_proj.weight"
+    entry = header[name]
+    begin, end = entry["data_offsets"]
+    for lie in ({"data_offsets": [begin, end + 2]}, {"data_offsets": [end, begin]}, {"data_offsets": [begin - 2, end - 2]},
+                {"data_offsets": [-2, end]}, {"data_offsets": [2**63, 2**63]}, {"data_offsets": [begin]}, {"data_offsets": "x"},
+                {"shape": [-128, -64]}, {"shape": [2**62, 2**62]}, {"shape": [2**64, 1]}, {"shape": [129, 64]}, {"shape": "x"}, {"shape": [1] * 40},
+                {"dtype": "F33"}, {"dtype": 3}, {"dtype": "F32"}):
+        folder = copy_checkpoint(MH, scratch / "x")
+        write_raw(folder / "model.safetensors", {**header, name: {**entry, **lie}}, data)
+        no(scratch, folder, "model.safetensors")
+        shutil.rmtree(folder)
+
+
+# Sharded files
+
+def sharded(folder, change=None):
+    """MH in two shards with an index, which change (index, folder) may damage."""
+    copy_checkpoint(MH, folder)
+    tensors = read_tensors(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    names = list(tensors)
+    parts = {"model-00001-of-00002.safetensors": names[:30], "model-00002-of-00002.safetensors": names[30:]}
+    for part, held in parts.items():
+        write_tensors(folder / part, {n: tensors[n] for n in held})
+    index = {"metadata": {}, "weight_map": {n: part for part, held in parts.items() for n in held}}
+    if change:
+        change(index, folder)
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    return folder
+
+
+@case
+def two_good_shards_are_the_same_as_one_file(scratch):
+    whole, parts = report(MH, *SHORT), report(sharded(scratch / "x"), *SHORT)
+    for a in (whole, parts):
+        a["checkpoints"][0].pop("path")
+        a.pop("command")
+    assert whole == parts
+
+
+def bad_shards(scratch, change, word):
+    no(scratch, sharded(scratch / "x", change), word)
+
+
+FIRST, SECOND = "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
+for title, change, word in [
+    ("a shard absent", lambda i, f: (f / SECOND).unlink(), SECOND),
+    ("a shard empty", lambda i, f: (f / SECOND).write_bytes(b""), SECOND),
+    ("a shard cut", lambda i, f: (f / SECOND).write_bytes((f / SECOND).read_bytes()[:-100]), SECOND),
+    ("a shard is a fifo", lambda i, f: ((f / SECOND).unlink(), os.mkfifo(f / SECOND)), SECOND),
+    ("a tensor in two shards", lambda i, f: shutil.copy(f / FIRST, f / SECOND), "two shards"),
+    ("shard outside the folder", lambda i, f: i["weight_map"].update(x="../model.safetensors"), "../model.safetensors"),
+    ("shard name absolute", lambda i, f: i["weight_map"].update(x="/etc/passwd"), "/etc/passwd"),
+    ("shard name not text", lambda i, f: i["weight_map"].update(x=7), "index.json"),
+    ("a tensor the shard lacks", lambda i, f: i["weight_map"].update({"model.more.weight": FIRST}), "model.more.weight"),
+    ("no weight map", lambda i, f: i.pop("weight_map"), "weight_map"),
+    ("weight map a list", lambda i, f: i.update(weight_map=[1]), "weight_map"),
+    ("weight map empty", lambda i, f: i.update(weight_map={}), "index.json"),
+]:
+    add(f"index: {title}", bad_shards, change, word)
+
+main()

@@ -1,0 +1,293 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""--from with a file that is not a saved run, or one that was damaged by accident or on purpose: exit 3 and one sentence,
+never a crash, a hang or an invented number."""
+import os
+import random
+
+import h5py
+import numpy as np
+
+from harness import *
+
+_good = {}
+
+
+def good(scratch):
+    """A saved run of two checkpoints with everything in it; made once."""
+    if not _good:
+        succeed(FULL, MH, *SHORT, "--match-sources", "6", "--save-weights", "-o", scratch / "good.h5")
+        _good["bytes"] = (scratch / "good.h5").read_bytes()
+    path = scratch / "run.h5"
+    path.write_bytes(_good["bytes"])
+    return path
+
+
+JOBS = [[], ["--json"], ["--table", "csv"], ["--figure-kind", "kl", "--first-sites", "0"], ["--figure-kind", "depth-map"], ["--figure-kind", "collinearity"]]
+
+
+def no(scratch, path, *words):
+    """Refused by whatever is asked of it."""
+    place = scratch / "outputs"
+    place.mkdir(exist_ok=True)
+    for job in JOBS[:2]:
+        result = probe("--from", path, *job, "--figure", place / "f.pdf", timeout=20)
+        check_refusal(result, 3, path.name, *words)
+        assert not any(place.iterdir())
+
+
+def unharmed(path, place=None):
+    """Either printed and drawn, or refused in one sentence."""
+    for job in JOBS:
+        figure = ["--figure", path.parent / "f.svg"] if "--figure-kind" in job else []
+        result = probe("--from", path, *job, *figure, "-q", timeout=20)
+        if result.code == 0:
+            assert result.err == ""
+            assert "--json" not in job or json.loads(result.out)
+        else:
+            check_refusal(result, 3)
+
+
+def damaged(scratch, change, *words):
+    path = good(scratch)
+    with h5py.File(path, "r+") as f:
+        change(f)
+    no(scratch, path, *words)
+
+
+def bent(scratch, change):
+    path = good(scratch)
+    with h5py.File(path, "r+") as f:
+        change(f)
+    unharmed(path)
+
+
+@case
+def the_good_one_is_good(scratch):
+    path = good(scratch)
+    text = succeed("--from", path).out
+    assert "mini-full_mh" in text
+    for job in JOBS:
+        succeed("--from", path, *job, "--figure", scratch / "f.svg")
+
+
+@case
+def not_a_saved_run(scratch):
+    for name, data in (("empty.h5", b""), ("text.h5", b"hello\n" * 100), ("zeros.h5", bytes(5000)), ("noise.h5", os.urandom(5000)),
+                       ("head.h5", b"\x89HDF\r\n\x1a\n" + bytes(2000)), ("only.h5", b"\x89HDF\r\n\x1a\n")):
+        (scratch / name).write_bytes(data)
+        no(scratch, scratch / name)
+
+
+@case
+def special_files(scratch):
+    no(scratch, scratch / "nowhere.h5")
+    no(scratch, scratch)
+    os.mkfifo(scratch / "fifo.h5")
+    no(scratch, scratch / "fifo.h5")
+    (scratch / "device.h5").symlink_to("/dev/zero")
+    no(scratch, scratch / "device.h5")
+
+
+@case
+def somebody_elses_hdf5_file(scratch):
+    with h5py.File(scratch / "other.h5", "w") as f:
+        f["x"] = np.arange(10)
+    no(scratch, scratch / "other.h5")
+
+
+@case
+def truncated_at_many_lengths(scratch):
+    path = good(scratch)
+    data = path.read_bytes()
+    for n in sorted({1, 8, 47, 95, 96, 511, 2048, len(data) - 1, *(len(data) * k // 12 for k in range(1, 12))}):
+        path.write_bytes(data[:n])
+        check_refusal(probe("--from", path, timeout=20), 3, path.name)
+
+
+@case
+def bytes_overwritten(scratch):
+    path = good(scratch)
+    data, draw = path.read_bytes(), random.Random(1)
+    for _ in range(60):
+        bad = bytearray(data)
+        at = draw.randrange(len(data))
+        bad[at : at + draw.choice((1, 2, 8, 64))] = os.urandom(1) * draw.choice((1, 2, 8, 64))
+        path.write_bytes(bytes(bad))
+        result = probe("--from", path, *draw.choice(JOBS[:3]), "-q", timeout=20)
+        if result.code != 0:
+            check_refusal(result, 3)
+
+
+def set_attribute(group, name, value):
+    def change(f):
+        where = f[group] if group else f
+        where.attrs[name] = value
+    return change
+
+
+def drop(*paths):
+    def change(f):
+        for path in paths:
+            del f[path]
+    return change
+
+
+def drop_attribute(group, name):
+    def change(f):
+        del f[group].attrs[name]
+    return change
+
+
+def replace(path, data, like=None):
+    """A dataset of the same name and scales where lengths allow, but with other data."""
+    def change(f):
+        old = f[path]
+        dims = [d[0].name if len(d) else None for d in old.dims]
+        del f[path]
+        new = f.create_dataset(path, data=data)
+        new.attrs["units"], new.attrs["long_name"] = "1", "x"
+        for axis, name in enumerate(dims[: new.ndim]):
+            if name is not None and f[name].shape[0] == new.shape[axis]:
+                new.dims[axis].attach_scale(f[name])
+    return change
+
+
+for title, change, words in [
+    ("no schema", lambda f: f.attrs.__delitem__("mhar_schema"), []),
+    ("schema of tomorrow", set_attribute("", "mhar_schema", 2), ["2"]),
+    ("schema 0", set_attribute("", "mhar_schema", 0), []),
+    ("schema as text", set_attribute("", "mhar_schema", "1"), []),
+    ("no provenance", drop("provenance"), ["provenance"]),
+    ("no checkpoint", drop("checkpoint_0", "checkpoint_1"), ["no checkpoint"]),
+    ("no path", drop_attribute("checkpoint_1", "path"), ["checkpoint_1"]),
+    ("path a number", set_attribute("checkpoint_1", "path", 7), ["checkpoint_1"]),
+    ("no site labels", drop("checkpoint_1/site_label"), ["checkpoint_1"]),
+    ("no source counts", drop("checkpoint_1/n_sources"), ["checkpoint_1"]),
+    ("no head counts", drop("checkpoint_0/n_heads"), ["checkpoint_0"]),
+    ("weight of two dimensions", replace("checkpoint_1/weight", np.zeros((9, 4), "f4")), ["weight"]),
+    ("weight of integers", replace("checkpoint_1/weight", np.zeros((9, 4, 9), "i4")), []),
+    ("weight of doubles", replace("checkpoint_1/weight", np.zeros((9, 4, 9), "f8")), []),
+    ("labels that are numbers", replace("checkpoint_1/site_label", np.arange(9, dtype="i4")), []),
+    ("sources that are floats", replace("checkpoint_1/n_sources", np.ones(9, "f4")), []),
+    ("more sources than there are", replace("checkpoint_1/n_sources", np.full(9, 10, "i4")), []),
+    ("2^31 − 1 sources", replace("checkpoint_1/n_sources", np.full(9, 2**31 - 1, "i4")), []),
+    ("fewer than no sources", replace("checkpoint_1/n_sources", np.full(9, -1, "i4")), []),
+    ("more heads than there are", replace("checkpoint_1/n_heads", np.full(9, 5, "i4")), []),
+    ("a scalar where an array was", replace("checkpoint_1/cosine", np.float32(1)), []),
+    ("a disagreement without its scale", replace("checkpoint_1/head_js", np.zeros(7, "f4")), []),
+]:
+    add(f"damaged: {title}", damaged, change, *words)
+
+
+def group_in_place_of(path):
+    def change(f):
+        del f[path]
+        f.create_group(path)
+    return change
+
+
+def everything_nan(f):
+    for name, item in f["checkpoint_1"].items():
+        if isinstance(item, h5py.Dataset) and item.dtype.kind == "f":
+            item[...] = np.nan
+
+
+def everything_infinite(f):
+    for name, item in f["checkpoint_1"].items():
+        if isinstance(item, h5py.Dataset) and item.dtype.kind == "f":
+            item[...] = np.where(np.arange(item.size).reshape(item.shape) % 2, np.inf, -3e38)
+
+
+def scalars_odd(f):
+    for i, name in enumerate(list(f["checkpoint_1"].attrs)):
+        if isinstance(f["checkpoint_1"].attrs[name], (float, np.floating)):
+            f["checkpoint_1"].attrs[name] = [np.nan, np.inf, -1e308, 1e-308][i % 4]
+
+
+def numbers_huge(f):
+    for name in ("layers", "width", "sites", "heads", "tokens", "windows", "slices"):
+        f["checkpoint_1"].attrs[name] = np.int64(-(2**63) if name == "heads" else 2**63 - 1)
+
+
+def escapes(f):
+    f["checkpoint_1"].attrs["path"] = "a/b\x1b[31m\nred"
+    f["checkpoint_1"].attrs["mode"] = "\x1b]0;title\x07"
+    f["checkpoint_0"].attrs["slicing"] = "\x1b[2J"
+    f["checkpoint_1"].attrs.create("warnings", ["one\x1b[31m", "two\nlines"], dtype=h5py.string_dtype())
+
+
+def label_missing(f):
+    f["checkpoint_1/site_label"][3] = ""
+    f["checkpoint_1/source_label"][4, 2] = ""
+
+
+def long_names(f):
+    f["checkpoint_1"].attrs["path"] = "x" * 60000
+    f["checkpoint_1"].attrs["dialect"] = "é" * 20000
+
+
+def cycle(f):
+    f["checkpoint_1/again"] = f["checkpoint_1"]
+
+
+def deep(f):
+    group = f["checkpoint_1"]
+    for _ in range(2000):
+        group = group.create_group("g")
+
+
+def many(f):
+    for i in range(5000):
+        f["checkpoint_1"].attrs[f"a{i}"] = i
+
+
+def external(f):
+    f["checkpoint_1/weight2"] = h5py.ExternalLink("/etc/passwd", "/x")
+    f["checkpoint_1/soft"] = h5py.SoftLink("/nowhere")
+
+
+def huge(f):
+    del f["checkpoint_1/cosine"]
+    f.create_dataset("checkpoint_1/cosine", shape=(2**31, 2**31), dtype="f4", chunks=(64, 64))
+
+
+def more_checkpoints(f):
+    f.create_group("checkpoint_99").attrs["path"] = "empty"
+
+
+for title, change in [
+    ("all NaN", everything_nan), ("all infinite or huge", everything_infinite), ("scalars NaN, infinite, tiny", scalars_odd),
+    ("integers at their ends", numbers_huge), ("escape codes in its texts", escapes), ("labels missing", label_missing),
+    ("names of 60,000 characters", long_names), ("a group inside itself", cycle), ("2,000 groups deep", deep), ("5,000 attributes more", many),
+    ("links to elsewhere", external), ("an array of 2^62 elements", huge), ("a checkpoint without anything", more_checkpoints),
+    ("a group in place of an array", group_in_place_of("checkpoint_1/weight")),
+    ("an array in place of a group", lambda f: (f.__delitem__("checkpoint_1"), f.create_dataset("checkpoint_1", data=[1, 2]))),
+    ("weight of other lengths", replace("checkpoint_1/weight", np.zeros((9, 4, 8), "f4"))),
+    ("entropy of other lengths", replace("checkpoint_1/entropy", np.zeros((8, 4), "f4"))),
+    ("a cosine that is not square", replace("checkpoint_1/cosine", np.zeros((9, 8), "f4"))),
+    ("weights lost", drop("checkpoint_1/weight")), ("entropy lost", drop("checkpoint_1/entropy")),
+    ("contribution lost", drop("checkpoint_1/contribution")), ("deviation lost", drop("checkpoint_1/deviation")),
+    ("nulls lost", drop("checkpoint_0/slice_kl_null", "checkpoint_1/head_js_null")), ("trained lost", drop("checkpoint_0/slice_kl")),
+    ("output labels lost", drop("checkpoint_1/output_label")), ("site numbers lost", drop("checkpoint_1/site")),
+    ("sums and capture lost", drop("checkpoint_1/sums", "checkpoint_1/capture")),
+    ("scalars lost", lambda f: [f["checkpoint_1"].attrs.__delitem__(a) for a in ("mode", "dialect", "layers", "loss", "heads", "sites", "warnings")]),
+    ("all attributes lost but the path", lambda f: [f[c].attrs.__delitem__(a) for c in ("checkpoint_0", "checkpoint_1") for a in list(f[c].attrs) if a != "path"]),
+    ("provenance empty", lambda f: [f["provenance"].attrs.__delitem__(a) for a in list(f["provenance"].attrs)]),
+    ("attributes of other types", lambda f: [f["checkpoint_1"].attrs.__setitem__(a, np.arange(3)) for a in ("mode", "layers", "loss", "warnings", "slicing")]),
+]:
+    add(f"bent: {title}", bent, change)
+
+
+@case
+def escape_codes_do_not_reach_the_terminal(scratch):
+    path = good(scratch)
+    with h5py.File(path, "r+") as f:
+        escapes(f)
+    for style in ("text", "markdown", "latex"):
+        result = probe("--from", path, "--table", style)
+        assert result.code == 0 and "\x1b" not in result.out + result.err and "\x07" not in result.out, result
+        assert all(line.startswith("mhar-probe: ") for line in result.err.splitlines()), result.err
+
+
+main()

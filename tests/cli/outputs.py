@@ -1,0 +1,341 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What a good run prints. The texts to compare with are in expected/; after a wanted change, run this program
+with MHAR_ACCEPT=1 and read the difference before committing it."""
+import csv
+import io
+import math
+import os
+import re
+import subprocess
+
+import numpy as np
+
+from harness import *
+
+# Paths in outputs are as given, so runs start from the fixtures' folder.
+HERE = {"cwd": str(FIXTURES)}
+TEXT = ["--tokens", "public-domain.u16", "--max-tokens", "150", "--context", "64", "--null-draws", "4", "--device", "cpu"]
+THREE = ["mini-full", "mini-full_mh", "mini-baseline"]
+
+
+def golden(name, text):
+    path = EXPECTED / name
+    if os.environ.get("MHAR_ACCEPT"):
+        path.write_text(text)
+    assert text == path.read_text(), f"differs from expected/{name}:\n{text}"
+
+
+# Tables
+
+def table(scratch, style, name, names, *more):
+    result = succeed(*names, *TEXT, "--table", style, *more, **HERE)
+    assert result.err == "", result.err
+    golden(name, result.out)
+
+
+for style, ending in (("text", "txt"), ("markdown", "md"), ("latex", "tex")):
+    add(f"table, one checkpoint, {style}", table, style, f"table-one.{ending}", ["mini-full_mh"])
+    add(f"table, three checkpoints, {style}", table, style, f"table-three.{ending}", THREE, "--match-sources", "6")
+add("table, no null", table, "text", "table-no-null.txt", ["mini-full", "mini-full_mh"], "--null-draws", "0")
+add("table, one probe", table, "text", "table-collinearity.txt", THREE, "--collinearity")
+add("table, names alike", table, "text", "table-alike.txt", ["mini-full", "./mini-full"], "--collinearity")
+
+
+@case
+def table_csv_has_every_number_in_full(scratch):
+    result = succeed(*THREE, *TEXT, "--table", "csv", **HERE)
+    rows = list(csv.reader(io.StringIO(result.out)))
+    assert rows[0] == ["checkpoint", "quantity", "value"]
+    whole = {(c, q): float(v) for c, q, v in rows[1:]}
+    assert {c for c, _ in whole} == set(THREE)
+    run = report(*THREE, *TEXT, **HERE)["checkpoints"]
+    for one, name in zip(run, THREE):
+        assert whole[name, "loss"] == one["loss"] and whole[name, "layers"] == one["layers"]
+        assert whole[name, "collinearity_mean"] == one["collinearity"]["mean"]
+    assert whole["mini-full", "slice_kl_excess"] == run[0]["slice_kl"]["excess"]
+    assert whole["mini-full_mh", "max_deviation"] == run[1]["depth_map"]["max_deviation"]
+
+
+@case
+def table_rounds_the_json(scratch):
+    text = succeed("mini-full", *TEXT, **HERE).out
+    one = report("mini-full", *TEXT, **HERE)["checkpoints"][0]
+    for label, value in (("loss (nat/token)", one["loss"]), ("  trained", one["slice_kl"]["trained"]),
+                         ("  mean |cosine|", one["collinearity"]["mean_abs"])):
+        printed = re.search(rf"^{re.escape(label)} +(\S+)$", text, re.M).group(1)
+        assert printed == f"{value:.4f}", (label, printed, value)
+
+
+# --info, --sites
+
+def description(scratch, option, names):
+    result = succeed(option, *names, **HERE)
+    assert result.err == "", result.err
+    golden(f"{option[2:]}-{names[0] if len(names) == 1 else 'several'}.txt", result.out)
+
+
+for option in ("--info", "--sites"):
+    for names in (["mini-full_mh"], ["mini-baseline"], ["mini-llama", "mini-full"]):
+        add(f"{option} {' '.join(names)}", description, option, names)
+
+
+@case
+def info_as_json(scratch):
+    (info,) = json.loads(succeed("--info", "mini-full_mh", "--json", **HERE).out)
+    assert info == {
+        "path": "mini-full_mh", "dialect": "D1: MHAR, Qwen3 body", "mode": "full_mh", "model_type": "qwen3_attnres", "heads": 4,
+        "sites": 9, "layers": 4, "width": 64, "attention_heads": 4, "kv_heads": 2, "head_dim": 16, "ffn": 128, "vocab": 4096,
+        "context": 1024, "rope_theta": 10000.0, "dtype": "BF16", "parameters": info["parameters"], "bytes": info["bytes"],
+        "files": 1, "warnings": []}, info
+    tensors = read_tensors(MH / "model.safetensors")
+    assert info["parameters"] == sum(math.prod(shape) for _, shape, _ in tensors.values())
+    assert len(json.loads(succeed("--info", *THREE, "--json", **HERE).out)) == 3
+
+
+@case
+def sites_as_json(scratch):
+    (one,) = json.loads(succeed("--sites", "mini-full_mh", "--json", **HERE).out)
+    assert set(one) == {"path", "dialect", "mode", "heads", "sites"} and one["heads"] == 4
+    rows = ["embed"] + [f"L{l}.{k}" for l in range(4) for k in ("attn", "mlp")]
+    for n, site in enumerate(one["sites"]):
+        label = "final" if n == 8 else rows[n + 1]
+        assert site == {"site": n, "label": label, "read": "replace", "heads": 4, "groups": 0, "sources": rows[: n + 1]}, site
+    assert json.loads(succeed("--sites", "mini-baseline", "--json", **HERE).out)[0]["sites"] == []
+
+
+# --json: exactly the keys of the design
+
+DISAGREEMENT = {"draws", "trained", "median", "null", "null_sd", "excess", "per_site"}
+CHECKPOINT = {"path", "mode", "dialect", "layers", "width", "heads", "sites", "tokens", "windows", "loss", "collinearity", "per_site",
+              "warnings"}
+
+
+def check_disagreement(found, sites, extra=(), draws=4):
+    null = {"draws", "null", "null_sd", "excess"} if draws == 0 else set()
+    assert set(found) == (DISAGREEMENT - null) | set(extra), set(found)
+    for site in found["per_site"]:
+        assert set(site) == {"site", "label", "sources", "trained", "null"}
+        assert (site["null"] is None) == (draws == 0) and isinstance(site["trained"], float)
+    assert [s["site"] for s in found["per_site"]] == sites
+    assert math.isclose(found["trained"], np.mean([s["trained"] for s in found["per_site"]]), rel_tol=1e-6)
+    if draws > 0:
+        assert math.isclose(found["excess"], found["trained"] - found["null"], rel_tol=1e-9)
+
+
+def no_constants(text):
+    def refuse_constant(word):
+        raise AssertionError(f"{word} in JSON")
+    return json.loads(text, parse_constant=refuse_constant)
+
+
+@case
+def json_keys(scratch):
+    result = succeed(*THREE, *TEXT, "--match-sources", "6", "--json", "-q", **HERE)
+    run = no_constants(result.out)
+    assert set(run) == {"schema", "command", "device", "precision", "seed", "checkpoints"}
+    assert (run["schema"], run["device"], run["precision"], run["seed"]) == (1, "cpu", "fp32", 0)
+    assert run["command"].startswith("mhar-probe mini-full mini-full_mh")
+    full, mh, plain = run["checkpoints"]
+    assert set(full) == CHECKPOINT | {"slice_kl"}
+    assert set(mh) == CHECKPOINT | {"head_js", "depth_map"}
+    assert set(plain) == CHECKPOINT
+    check_disagreement(full["slice_kl"], list(range(1, 9)), {"slices", "slicing", "matched"})
+    check_disagreement(full["slice_kl"]["matched"], [5, 6, 7, 8], {"count"})
+    assert (full["slice_kl"]["slices"], full["slice_kl"]["slicing"], full["slice_kl"]["matched"]["count"]) == (4, "contiguous", 6)
+    check_disagreement(mh["head_js"], list(range(1, 9)))
+    assert set(mh["depth_map"]) == {"max_deviation", "null_max_deviation", "head_correlation", "head_correlation_floor", "replication_r"}
+    assert plain["per_site"] == []
+    for one, heads in ((full, 1), (mh, 4)):
+        assert [s["site"] for s in one["per_site"]] == list(range(9))
+        for n, site in enumerate(one["per_site"]):
+            assert set(site) == {"site", "label", "sources", "heads", "entropy", "weight", "contribution"}
+            assert (site["sources"], site["heads"]) == (n + 1, heads)
+            for name in ("weight", "contribution"):
+                assert np.shape(site[name]) == (heads, n + 1)
+            assert np.shape(site["entropy"]) == (heads,)
+            assert np.allclose(np.sum(site["weight"], axis=1), 1, atol=1e-5)
+
+
+@case
+def json_keys_of_each_probe_alone(scratch):
+    names = ["mini-full", "mini-full_mh"]
+    base = CHECKPOINT - {"collinearity"}
+    for option, full_has, mh_has in (("--kl", {"slice_kl"}, {"head_js"}), ("--depth-maps", set(), {"depth_map"}),
+                                     ("--collinearity", {"collinearity"}, {"collinearity"})):
+        full, mh = report(*names, *TEXT, option, **HERE)["checkpoints"]
+        assert set(full) == base | full_has, (option, set(full))
+        assert set(mh) == base | mh_has, (option, set(mh))
+        assert ("weight" in mh["per_site"][3]) == (option == "--depth-maps")
+    both = report(*names, *TEXT, "--kl", "--collinearity", **HERE)["checkpoints"]
+    assert set(both[0]) == base | {"slice_kl", "collinearity"}
+    all_of_them = report(*names, *TEXT, "--all", **HERE)["checkpoints"]
+    assert all_of_them == report(*names, *TEXT, **HERE)["checkpoints"]
+
+
+@case
+def json_without_a_null(scratch):
+    full, mh = report("mini-full", "mini-full_mh", *TEXT, "--null-draws", "0", **HERE)["checkpoints"]
+    check_disagreement(full["slice_kl"], list(range(1, 9)), {"slices", "slicing"}, draws=0)
+    check_disagreement(mh["head_js"], list(range(1, 9)), draws=0)
+    assert "null_max_deviation" not in mh["depth_map"]
+
+
+@case
+def json_of_one_window_has_no_replication(scratch):
+    (one,) = report("mini-full_mh", "--tokens", "public-domain.u16", "--max-tokens", "50", "--device", "cpu", **HERE)["checkpoints"]
+    assert one["windows"] == 1 and "replication_r" not in one["depth_map"]
+
+
+@case
+def json_of_one_draw_has_no_spread(scratch):
+    text = succeed("mini-full_mh", *TEXT, "--null-draws", "1", "--json", **HERE).out
+    assert no_constants(text)["checkpoints"][0]["head_js"].get("null_sd") is None
+    assert "nan" not in succeed("mini-full_mh", *TEXT, "--null-draws", "1", **HERE).out.lower()
+
+
+@case
+def json_seed_beyond_63_bits(scratch):
+    for seed in (0, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1):
+        run = report("mini-full", *TEXT, "--seed", str(seed), "--null-draws", "1", **HERE)
+        assert int(run["seed"]) == seed, run["seed"]
+
+
+@case
+def agrees_with_the_golden_reports(scratch):
+    for name in THREE:
+        want = json.loads((TESTS / "golden" / f"{name}.json").read_text())
+        (got,) = report(name, *TEXT, **HERE)["checkpoints"]
+
+        def compare(w, g, where):
+            if isinstance(w, dict):
+                for key in w:
+                    assert key in g, f"{where}.{key} is missing"
+                    compare(w[key], g[key], f"{where}.{key}")
+            elif isinstance(w, list):
+                assert len(w) == len(g), where
+                for i, (a, b) in enumerate(zip(w, g)):
+                    compare(a, b, f"{where}[{i}]")
+            elif isinstance(w, float):
+                assert math.isclose(w, g, rel_tol=1e-4, abs_tol=2e-6), (where, w, g)
+            else:
+                assert w == g, (where, w, g)
+        compare(want, got, name)
+
+
+# Standard error
+
+@case
+def quiet_says_nothing(scratch):
+    folder = copy_checkpoint(MH, scratch / "warned", {"tie_word_embeddings": False})
+    args = [folder, "--tokens", IDS, "--max-tokens", "50", "-o", scratch / "run.h5", "--figure", scratch / "f.svg"]
+    loud, quiet = succeed(*args), succeed(*args, "--quiet")
+    assert "warning" in loud.err and quiet.err == "" and loud.out == quiet.out
+    assert succeed("--from", scratch / "run.h5", "-q").err == "" and "warning" in succeed("--from", scratch / "run.h5").err
+
+
+@case
+def no_escape_codes_unless_asked_for(scratch):
+    args = ["mini-full", "--tokens", "public-domain.u16", "--max-tokens", "100", "--context", "25"]
+    assert "\x1b" not in (plain := succeed(*args, **HERE)).err + plain.out and "\r" not in plain.err
+    for more in ([], ["--quiet"]):
+        shown = succeed(*args, *more, "--progress", "always", **HERE)
+        assert "\x1b[K" in shown.err and "100 %" in shown.err and shown.out == plain.out
+        assert "\x1b" not in shown.out
+
+
+def on_a_terminal(*args, term="xterm"):
+    """The program with a terminal as standard error; what it wrote there, and its output."""
+    import pty
+    ours, theirs = pty.openpty()
+    process = start(*args, stdout=subprocess.PIPE, stderr=theirs, env={"TERM": term}, **HERE)
+    os.close(theirs)
+    out = process.stdout.read()
+    seen = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        seen += part
+    process.wait()
+    os.close(ours)
+    assert process.returncode == 0
+    return seen.decode(), out.decode()
+
+
+@case
+def progress_on_a_terminal(scratch):
+    args = ["mini-full", "--tokens", "public-domain.u16", "--max-tokens", "100", "--context", "25", "--device", "cpu"]
+    seen, out = on_a_terminal(*args)
+    assert "mini-full [" in seen and seen.endswith("\r\x1b[K") and out == succeed(*args, **HERE).out
+    assert on_a_terminal(*args, "--progress", "never")[0] == ""
+    assert on_a_terminal(*args, "--quiet")[0] == ""
+    assert on_a_terminal(*args, term="dumb")[0] == ""
+
+
+# Locales
+
+def german(scratch):
+    """de_DE.UTF-8 where it is installed or can be made here, which takes the locales package; else no test."""
+    listed = subprocess.run(["locale", "-a"], capture_output=True, text=True).stdout.split()
+    if any(name.lower() in ("de_de.utf8", "de_de.utf-8") for name in listed):
+        return {"locale": "de_DE.UTF-8"}
+    made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", scratch / "de_DE.UTF-8"], capture_output=True)
+    if made.returncode != 0:
+        raise Skip("no German locale, and none can be made")
+    return {"locale": "de_DE.UTF-8", "env": {"LOCPATH": str(scratch)}}
+
+
+@case
+def numbers_have_points_in_every_locale(scratch):
+    args = ["mini-full_mh", *TEXT]
+    want = [succeed(*args, *more, **HERE).out for more in ([], ["--table", "csv"])]
+    figure = scratch / "f.svg"
+    succeed(*args, "--figure", figure, **HERE)
+    drawn = figure.read_bytes()
+    for kw in ({"locale": "C"}, german(scratch)):
+        assert [succeed(*args, *more, **HERE, **kw).out for more in ([], ["--table", "csv"])] == want
+        json.loads(succeed(*args, "--json", **HERE, **kw).out)
+        succeed(*args, "--figure", figure, **HERE, **kw)
+        assert figure.read_bytes() == drawn, "the figure differs"
+        reference = FIXTURES / "authors" / "mini-full.safetensors"
+        succeed("mini-full", "--verify", reference, "--tolerance", "1.5e-5", **HERE, **kw)
+
+
+@case
+def messages_are_in_one_language(scratch):
+    assert probe("--frobnicate", **german(scratch)).err == probe("--frobnicate").err
+
+
+# Names of files
+
+@case
+def names_in_any_bytes(scratch):
+    for raw in (b"na\xc3\xafve caf\xc3\xa9", b"latin1-\xe9", b"new\nline", b"a|b_c&d%$#{}~^\\", b"quote\"comma,"):
+        folder = copy_checkpoint(MH, scratch / os.fsdecode(raw))
+        file = scratch / os.fsdecode(raw + b".h5")
+        for locale in ("C.UTF-8", "C"):
+            table = succeed(folder, *SHORT, "-o", file, locale=locale)
+            assert len({len(line) for line in table.out.splitlines() if "  " in line}) <= 2, table.out
+            run = report(folder, *SHORT, locale=locale)
+            assert run["checkpoints"][0]["path"] and report("--from", file)["checkpoints"] == run["checkpoints"]
+            for style in ("markdown", "csv", "latex"):
+                out = succeed(folder, *SHORT, "--table", style, locale=locale).out
+                if style == "csv":
+                    assert all(len(row) == 3 for row in csv.reader(io.StringIO(out, newline=""))), out
+                if style == "latex":
+                    assert not re.search(r"(?<!\\)[&%$#_]", out.split("\\hline")[1].split(" & ", 1)[1].replace("$|$", "").rstrip("\\ \n")), out
+            for option in ("--info", "--sites"):
+                assert json.loads(succeed(option, folder, "--json", locale=locale).out)[0]["path"]
+
+
+@case
+def a_trailing_slash_changes_nothing_but_the_path(scratch):
+    a, b = succeed("mini-full", *TEXT, **HERE), succeed("mini-full/", *TEXT, **HERE)
+    assert a.out == b.out
+
+
+main()

@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Interrupted: SIGINT, SIGTERM and SIGHUP end a run within two seconds, exit 130, and leave what was there; SIGKILL leaves
+the old file or the new one whole, never a part of either."""
+import os
+import random
+import signal
+import subprocess
+import time
+
+import h5py
+
+from harness import *
+
+# Some seconds of work, in batches so small that a cancel is seen soon.
+LONG = ["--tokens", IDS, "--max-tokens", "25000", "--context", "128", "--batch", "4", "--null-draws", "64", "--device", "cpu"]
+PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+
+
+def listing(folder):
+    return sorted(p.name for p in folder.iterdir())
+
+
+def begin(scratch, *more, checkpoint=None):
+    """A long run with an old file in place, well under way: its progress line has been seen to move."""
+    for name in ("run.h5", "f.pdf"):
+        (scratch / name).write_bytes(b"old")
+    process = start(checkpoint or DEMO / "mhar", *LONG, "--progress", "always", "-o", scratch / "run.h5", "--figure", scratch / "f.pdf", *more,
+                    **PIPES)
+    seen = b""
+    while b" %" not in seen:
+        part = os.read(process.stderr.fileno(), 4096)
+        assert part, (process.wait(), seen)
+        seen += part
+    return process
+
+
+def ended(process, scratch, since, within=2.0):
+    out, err = process.communicate(timeout=20)
+    took = time.monotonic() - since
+    assert process.returncode == 130, (process.returncode, err)
+    assert out == b"" and err.endswith(b"mhar-probe: interrupted; nothing was written\n"), (out, err)
+    print(f"# ended after {took:.2f} s")
+    assert took < within, f"took {took:.1f} s"
+    assert listing(scratch) == ["f.pdf", "run.h5"], listing(scratch)
+    assert all((scratch / name).read_bytes() == b"old" for name in listing(scratch))
+
+
+def interrupt(scratch, number, delay, *more):
+    process = begin(scratch, *more)
+    time.sleep(delay)
+    since = time.monotonic()
+    process.send_signal(number)
+    ended(process, scratch, since)
+
+
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    add(f"{number.name} half-way", interrupt, number, 0.2)
+add("SIGINT while weights are saved", interrupt, signal.SIGINT, 0.5, "--save-weights")
+add("SIGINT with two threads", lambda scratch: interrupt(scratch, signal.SIGINT, 0.1))
+
+
+@case
+def several_signals(scratch):
+    process = begin(scratch, "--save-weights")
+    since = time.monotonic()
+    for number in (signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGINT):
+        process.send_signal(number)
+        time.sleep(0.01)
+    ended(process, scratch, since)
+
+
+@case
+def interrupted_at_any_moment(scratch):
+    """From the start, before anything is set up, on: no run is short of an answer."""
+    for i in range(12):
+        place = scratch / str(i)
+        place.mkdir()
+        for name in ("run.h5", "f.pdf"):
+            (place / name).write_bytes(b"old")
+        process = start(MH, *SHORT, "-o", place / "run.h5", "--figure", place / "f.pdf", **PIPES)
+        time.sleep(0.012 * i)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+        assert process.returncode in (0, 130, -signal.SIGINT), (process.returncode, err)
+        assert listing(place) == ["f.pdf", "run.h5"], listing(place)
+        old = [(place / name).read_bytes() == b"old" for name in ("run.h5", "f.pdf")]
+        if process.returncode == 0:
+            assert out and not any(old)
+        else:
+            assert not out and all(old), (process.returncode, old)
+
+
+@case
+def killed_at_any_moment(scratch):
+    draw = random.Random(7)
+    succeed(FULL, *SHORT, "-o", scratch / "run.h5")
+    old = (scratch / "run.h5").read_bytes()
+    whole = 0
+    for _ in range(15):
+        (scratch / "run.h5").write_bytes(old)
+        process = start(MH, *SHORT, "--save-weights", "-o", scratch / "run.h5", **PIPES)
+        time.sleep(draw.uniform(0, 0.25))
+        process.kill()
+        process.communicate()
+        data = (scratch / "run.h5").read_bytes()
+        if data != old:
+            assert "mini-full_mh" in succeed("--from", scratch / "run.h5").out
+            whole += 1
+    print(f"# new in {whole} of 15")
+
+
+@case
+def second_of_two_checkpoints_interrupted(scratch):
+    """The first is done by then; its results are not written alone."""
+    process = begin(scratch, DEMO / "single", checkpoint=MH)
+    seen = b""
+    while b"single [" not in seen:
+        part = os.read(process.stderr.fileno(), 4096)
+        assert part, seen
+        seen += part
+    since = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    ended(process, scratch, since)
+
+
+@case
+def verify_interrupted(scratch):
+    ids = [1] * 5000
+    import numpy as np
+    with open(scratch / "ref.safetensors", "wb") as f:
+        head = json.dumps({"ids": {"dtype": "I64", "shape": [5000], "data_offsets": [0, 40000]},
+                           "logits": {"dtype": "F32", "shape": [5000, 4096], "data_offsets": [40000, 40000 + 5000 * 4096 * 4]}}).encode()
+        head += b" " * (-len(head) % 8)
+        f.write(len(head).to_bytes(8, "little") + head + np.array(ids, "<i8").tobytes())
+        f.truncate(8 + len(head) + 40000 + 5000 * 4096 * 4)
+    process = start(MH, "--verify", scratch / "ref.safetensors", "--device", "cpu", **PIPES)
+    time.sleep(0.3)
+    assert process.poll() is None, process.communicate()
+    since = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    took = time.monotonic() - since
+    print(f"# ended after {took:.2f} s")
+    assert process.returncode == 130 and out == b"" and took < 2, (process.returncode, out, err, took)
+
+
+@case
+def signals_that_the_parent_had_ignored_stay_ignored(scratch):
+    """A script's background job does not stop at its Ctrl-C, nor one under nohup at a hang-up."""
+    def ignore():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    process = start(MH, *SHORT, "--max-tokens", "3000", preexec_fn=ignore, **PIPES)
+    for _ in range(5):
+        time.sleep(0.03)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGHUP)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0 and b"mini-full_mh" in out, (process.returncode, err)
+
+
+@case
+def a_good_file_after_all_that(scratch):
+    process = begin(scratch)
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    succeed(MH, *SHORT, "-o", scratch / "run.h5")
+    with h5py.File(scratch / "run.h5") as f:
+        assert f["checkpoint_0"].attrs["path"] == str(MH)
+
+
+main()

@@ -1,0 +1,137 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""A command line that makes no sense: exit 2 and one sentence, before any file is looked at. And what --help says."""
+import re
+
+from harness import *
+
+
+def misuse(scratch, words, *args, outputs=False):
+    refuse(scratch, 2, words, *args, outputs=outputs)
+
+
+for title, words, args in [
+    ("nothing", "mhar-probe --help", []),
+    ("no checkpoint", "no checkpoint", ["--kl"]),
+    ("unknown option", "--frobnicate", [MH, "--frobnicate"]),
+    ("unknown letter", "-x", [MH, "-x"]),
+    ("abbreviated option", "--collin", [MH, "--collin"]),
+    ("argument missing", "--context", [MH, "--context"]),
+    ("two inputs: text and prompt", "choose one", [MH, "--text", "a", "--prompt", "b"]),
+    ("two inputs: text and tokens", "choose one", [MH, "--text", "a", "--tokens", "b.u16"]),
+    ("two inputs: prompt and tokens", "choose one", [MH, "--prompt", "a", "--tokens", "b.u16"]),
+    ("two jobs: info and sites", "choose one", [MH, "--info", "--sites"]),
+    ("two jobs: verify and from", "choose one", [MH, "--verify", "r", "--from", "x.h5"]),
+    ("two jobs: devices and info", "choose one", [MH, "--info", "--devices"]),
+    ("--from and a checkpoint", "no checkpoint", [MH, "--from", "x.h5"]),
+    ("--devices and a checkpoint", "no checkpoint", [MH, "--devices"]),
+    ("--verify without a checkpoint", "no checkpoint", ["--verify", "r"]),
+    ("--verify and two checkpoints", "one checkpoint", [MH, FULL, "--verify", "r"]),
+    ("--save-weights without -o", "-o FILE.h5", [MH, "--save-weights"]),
+    ("--save-weights without a value takes no word after it", "-o FILE.h5", ["--save-weights", MH]),
+    ("--save-weights of another width", "f32, f16", [MH, "--save-weights=f64", "-o", "x.h5"]),
+    ("figure without an ending", ".pdf, .svg or .png", [MH, "--figure", "x"]),
+    ("figure of another ending", ".pdf, .svg or .png", [MH, "--figure", "x.jpeg"]),
+    ("figure of an ending in the folder's name", ".pdf, .svg or .png", [MH, "--figure", "x.pdf/y"]),
+    ("figure and file of one name", "same file", [MH, "--figure", "x.png", "-o", "x.png"]),
+    ("figure kind", "deviation, depth-map, kl, collinearity", [MH, "--figure", "x.png", "--figure-kind", "pie"]),
+    ("theme", "light, dark", [MH, "--theme", "blue"]),
+    ("style", "default, authors", [MH, "--style", "jet"]),
+    ("table", "text, markdown, csv, latex", [MH, "--table", "html"]),
+    ("progress", "auto, always, never", [MH, "--progress", "often"]),
+    ("precision", "fp32, bf16", [MH, "--precision", "fp8"]),
+    ("slicing", "contiguous, interleaved", [MH, "--slicing", "random"]),
+    ("null norm", "query, slice", [MH, "--null-norm", "none"]),
+    ("routing", "lookahead, plain", [MH, "--routing", "x"]),
+    ("device", "gpu7", [MH, *SHORT, "--device", "gpu7"]),
+    ("device number", "cuda:x", [MH, *SHORT, "--device", "cuda:x"]),
+    ("-o with --info", "-o", [MH, "--info", "-o", "x.h5"]),
+    ("-o with --from", "-o", ["--from", "x.h5", "-o", "y.h5"]),
+    ("-o with --verify", "-o", [MH, "--verify", "r", "-o", "y.h5"]),
+    ("--figure with --sites", "--figure", [MH, "--sites", "--figure", "x.pdf"]),
+    ("--text with --sites", "--sites", [MH, "--sites", "--text", "x"]),
+    ("--tokens with --verify", "--verify", [MH, "--verify", "r", "--tokens", "x.u16"]),
+    ("--prompt with --from", "--from", ["--from", "x.h5", "--prompt", "x"]),
+    ("--json with --verify", "--json", [MH, "--verify", "r", "--json"]),
+    ("--json with --devices", "--json", ["--devices", "--json"]),
+    ("deviation of one head", "one routing head", [FULL, *SHORT, "--figure", "x.pdf", "--figure-kind", "deviation"]),
+    ("depth map of a plain Transformer", "collinearity", [PLAIN, *SHORT, "--figure", "x.pdf", "--figure-kind", "depth-map"]),
+    ("figure of a probe that was not asked for", "--kl", [MH, *SHORT, "--collinearity", "--figure", "x.pdf", "--figure-kind", "kl"]),
+    ("5 slices of 64", "64", [FULL, *SHORT, "--slices", "5"]),
+    ("128 slices of 64", "64", [FULL, *SHORT, "--slices", "128"]),
+    ("norm by 5 slices of 64", "64", [MH, *SHORT, "--slices", "5", "--null-norm", "slice"]),
+]:
+    add(f"usage: {title}", misuse, words, *args)
+
+# Every option that takes a number, against what is none or out of its range.
+RANGES = {
+    "--slices": (2, 65536), "--null-draws": (0, 1000000), "--null-tokens": (1, 2**31 - 1), "--match-sources": (2, 65536),
+    "--seed": (0, 2**64 - 1), "--context": (2, 2**24), "--max-tokens": (2, 2**31 - 1), "--skip-first": (0, 2**24),
+    "--batch": (1, 2**20), "--heads": (1, 65536), "--first-sites": (0, 2**20),
+}
+for option, (low, high) in RANGES.items():
+    def numbers(scratch, option, low, high):
+        for bad in ("", " ", "x", "1.5", "-1", "+5", "0x10", "1e3", "5 ", " 5", "5,0", "٥", "NaN", "inf", str(high + 1), str(10**30),
+                    *([str(low - 1)] if low > 0 else [])):
+            misuse(scratch, [option, f"from {low} to {high}"], MH, f"{option}={bad}")
+    add(f"numbers: {option}", numbers, option, low, high)
+
+
+@case
+def numbers_tolerance(scratch):
+    for bad in ("", "x", "0", "-1", "1e-5x", "nan", "inf", "1,5", "-0"):
+        misuse(scratch, "--tolerance", MH, "--verify", "r", f"--tolerance={bad}")
+
+
+@case
+def bytes_in_no_encoding_stay_in_one_line(scratch):
+    for locale in ("C", "C.UTF-8"):
+        for bad in (b"--table=\xff\xfe", b"--seed=a\nb", b"--theme=\x1b[31m", b"--frob\xff", b"--x\ny"):
+            check_refusal(probe(MH, bad, locale=locale), 2)
+
+
+@case
+def the_last_of_two_values_counts(scratch):
+    assert report(MH, *SHORT, "--seed", "5", "--seed", "7")["seed"] == 7
+
+
+@case
+def names_that_look_like_options(scratch):
+    refuse(scratch, 3, ["--info"], "--device", "cpu", "--", "--info", outputs=False)
+
+
+@case
+def help_shows_every_option_once_and_in_order(scratch):
+    text = succeed("--help").out
+    assert text == succeed("-h").out
+    groups = re.findall(r"^(\w+)$", text, re.M)
+    assert groups == ["Probes", "Input", "Model", "Output", "Other"], groups
+    options = re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.M)
+    assert len(options) == len(set(options)), options
+    want = """kl depth-maps collinearity all slices slicing null-draws null-norm null-tokens match-sources seed
+        text prompt tokens context max-tokens skip-first batch device precision heads strict routing
+        output save-weights digest table json figure figure-kind first-sites theme style quiet progress
+        info sites verify tolerance from devices version help""".split()
+    missing = set(want) - set(options)
+    assert not missing, f"not in --help: {missing}"
+    assert [o for o in options if o in want] == want, "not in this order"
+    assert all(len(line) <= 105 for line in text.splitlines()), max(text.splitlines(), key=len)
+    for code in ("0", "1", "2", "3", "130"):
+        assert re.search(rf"Exit status:.*\b{code} ", text)
+
+
+@case
+def help_and_version_need_nothing_else(scratch):
+    for option in ("--help", "--version"):
+        result = succeed(option, scratch / "nowhere", "--figure", "x")
+        assert result.err == ""
+    assert re.fullmatch(r"mhar-probe \d+\.\d+\.\d+\n", succeed("--version").out)
+
+
+@case
+def devices(scratch):
+    text = succeed("--devices").out
+    assert re.match(r"cpu +\S", text) and re.search(r"^cuda", text, re.M), text
+
+
+main()
