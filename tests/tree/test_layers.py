@@ -60,7 +60,7 @@ def headers_alone():
         for language, standard in (("c", "gnu17"), ("c++", "c++17")):
             if language == "c++" and path != "kernels/ops.h":
                 continue
-            run = subprocess.run(["gcc", "-x", language, f"-std={standard}", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Werror",
+            run = subprocess.run(["gcc", "-x", language, f"-std={standard}", "-D_GNU_SOURCE", "-fsyntax-only", "-fopenmp-simd", "-Wall", "-Werror",
                                   "-I", ROOT, *flags, "-include", os.path.join(ROOT, path), "-"], input="", text=True,
                                  capture_output=True, check=False)
             if run.returncode != 0:
