@@ -158,3 +158,55 @@ sample_full (guint sites, guint heads)
   add_cosine (set, sites);
   return set;
 }
+
+void
+sample_add_sources (MharDataset *set, guint sites, guint heads)
+{
+  const char *dims[] = { "site", "head", "source" };
+  gsize shape[] = { sites, heads, sites };
+  const MharField *weight = mhar_dataset_get (set, "weight");
+  MharField *counts = mhar_dataset_add (set, mhar_field_new ("n_heads", "heads", "1", MHAR_FIELD_I32, 1, dims, shape));
+  MharField *entropy = sample_field (set, "entropy", 2, dims, shape);
+  MharField *contribution = sample_field (set, "contribution", 3, dims, shape);
+
+  for (guint i = 0; i < sites; i++) {
+    counts->data.i32[i] = (gint32)heads;
+    for (guint h = 0; h < heads; h++) {
+      double sum = 0;
+
+      for (guint j = 0; j <= i; j++) {
+        gsize at = ((gsize)i * heads + h) * sites + j;
+        double w = (double)weight->data.f32[at];
+
+        sum -= w * log (w);
+        contribution->data.f32[at] = (float)(w * (1 + sample_value (j, 3, 4)));
+      }
+      entropy->data.f32[i * heads + h] = (float)sum;
+    }
+  }
+}
+
+MharDataset *
+sample_capture (guint tokens, guint sites, guint heads)
+{
+  const char *dims[] = { "token", "site", "head", "source" };
+  gsize shape[] = { tokens, sites, heads, sites };
+  MharDataset *set = mhar_dataset_new ("capture");
+  MharField *weight = mhar_dataset_add (set, mhar_field_new ("weight", "weight", "1", MHAR_FIELD_F32, 4, dims, shape));
+  MharField *index = mhar_dataset_add (set, mhar_field_new ("token", "index", "1", MHAR_FIELD_I32, 1, dims, shape));
+
+  for (guint t = 0; t < tokens; t++) {
+    index->data.i32[t] = (gint32)t;
+    for (guint i = 0; i < sites; i++)
+      for (guint h = 0; h < heads; h++) {
+        float *row = weight->data.f32 + (((gsize)t * sites + i) * heads + h) * sites;
+        double sum = 0;
+
+        for (guint j = 0; j <= i; j++)
+          sum += 0.1 + sample_value (t * 31 + i, h, j);
+        for (guint j = 0; j <= i; j++)
+          row[j] = (float)((0.1 + sample_value (t * 31 + i, h, j)) / sum);
+      }
+  }
+  return set;
+}

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: MIT
+"""A desk for the window: a display, a session bus with its accessibility, the program on it, and hands to use it with.
+
+The program is $MHAR_VIEWER (else build/app/gui/mhar-viewer of this tree). Exits 77 where Xvfb, dbus-daemon, xdotool or pyatspi are
+missing. Every program gets empty folders for settings and data; what it says on stderr is checked when it ends."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+TESTS = Path(os.environ.get("MHAR_TEST_DATA") or Path(__file__).resolve().parent.parent).resolve()
+ROOT = TESTS.parent
+BUILD = Path(os.environ.get("MHAR_BUILD") or ROOT / "build")
+VIEWER = os.path.abspath(os.environ.get("MHAR_VIEWER") or BUILD / "app/gui/mhar-viewer")
+PROBE = os.path.abspath(os.environ.get("MHAR_PROBE") or BUILD / "app/cli/mhar-probe")
+DEMO = ROOT / "data" / "demo"
+TITLE = re.compile("Depth|mhar|single|mini")
+# Not ours to mend: the bus of a container, and themes' own.
+HARMLESS = re.compile(r"Failed to set fd limit|dconf|Unable to acquire session bus|^\s*$|at-spi|dbus-daemon|SpiRegistry")
+
+_cases = []
+_children = []
+
+
+class Missing(Exception):
+    """Raised by a case that this machine cannot run; says why."""
+
+
+def need_tools():
+    for tool in ("Xvfb", "dbus-daemon", "xdotool"):
+        if shutil.which(tool) is None:
+            print(f"1..0 # SKIP {tool} is not installed")
+            sys.exit(77)
+    try:
+        import pyatspi  # noqa: F401
+    except ImportError:
+        print("1..0 # SKIP pyatspi is not installed")
+        sys.exit(77)
+    if not os.path.exists(VIEWER):
+        print("1..0 # SKIP the viewer was not built")
+        sys.exit(77)
+
+
+def start_desktop(size="1280x800"):
+    """A display and a session bus of our own, before pyatspi is imported."""
+    read, write = os.pipe()
+    display = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size}x24", "-nolisten", "tcp"],
+                               pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _children.append(display)
+    os.close(write)
+    os.environ["DISPLAY"] = ":" + os.read(read, 16).decode().strip()
+    bus = subprocess.Popen(["dbus-daemon", "--session", "--print-address", "--nofork"], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, text=True)
+    _children.append(bus)
+    os.environ["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().strip()
+    os.environ.update(GDK_BACKEND="x11", GSK_RENDERER="cairo", GSETTINGS_BACKEND="memory", NO_AT_BRIDGE="0")
+    import pyatspi  # its registry has to be there before the first program looks for it
+    list(pyatspi.Registry.getDesktop(0))
+
+
+def stop_desktop():
+    for child in reversed(_children):
+        child.terminate()
+        child.wait()
+
+
+def wait_for(what, seconds=30, every=0.05):
+    """The first true value of `what ()`; an error naming it after so many seconds."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            value = what()
+        except Exception:  # the tree changes under our hands
+            value = None
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"waited {seconds} s in vain for {getattr(what, '__doc__', None) or what.__name__}")
+        time.sleep(every)
+
+
+class Viewer:
+    def __init__(self, *args, folder, locale="C.UTF-8", settings="", env=None, tokens=1024):
+        import pyatspi
+        self.pyatspi = pyatspi
+        self.folder = Path(folder)
+        config = self.folder / "config" / "mhar-probe"
+        config.mkdir(parents=True, exist_ok=True)
+        if not (config / "settings.ini").exists():
+            (config / "settings.ini").write_text(f"[viewer]\ntokens={tokens}\nwindow=256\ndraws=8\n{settings}", "utf-8")
+        environment = dict(os.environ, LC_ALL=locale, XDG_CONFIG_HOME=str(self.folder / "config"),
+                           XDG_DATA_HOME=str(self.folder / "data"), XDG_CACHE_HOME=str(self.folder / "cache"),
+                           HOME=str(self.folder), MHAR_DATA_DIR=str(ROOT / "data"), OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive",
+                           MHAR_BACKEND_DIR=str(self.folder))
+        environment.update(env or {})
+        self.stderr = open(self.folder / "stderr", "w+", encoding="utf-8", errors="replace")
+        self.process = subprocess.Popen([VIEWER, *map(os.fspath, args)], env=environment, stderr=self.stderr,
+                                        stdin=subprocess.DEVNULL)
+        self.app = wait_for(self._find_app, 40)
+        wait_for(lambda: self.window().getState().contains(pyatspi.STATE_SHOWING), 40)
+        self.focus()
+
+    # ---- looking
+    def _find_app(self):
+        """the program on the accessibility bus"""
+        desktop = self.pyatspi.Registry.getDesktop(0)
+        for app in desktop:
+            if app is not None and app.get_process_id() == self.process.pid and app.childCount > 0:
+                return app
+        return None
+
+    def window(self):
+        return self.app[0]
+
+    def title(self):
+        return self.window().name
+
+    def all(self, role=None, name=None, showing=True, root=None):
+        """Every accessible of that role whose name matches, that is on the screen."""
+        found = []
+
+        def walk(at, depth):
+            if at is None or depth > 40:
+                return
+            try:
+                state = at.getState()
+                shows = at.getRoleName() in ("application", "frame") or state.contains(self.pyatspi.STATE_SHOWING)
+                if showing and not shows:
+                    return
+                if (role is None or at.getRoleName() == role) and (name is None or re.search(name, at.name or "")):
+                    found.append(at)
+                for child in at:
+                    walk(child, depth + 1)
+            except Exception:  # gone meanwhile
+                return
+
+        for top in ([root] if root is not None else list(self.app)):
+            walk(top, 0)
+        return found
+
+    def find(self, role=None, name=None, seconds=20, **kw):
+        def one():
+            return self.all(role, name, **kw)
+        one.__doc__ = f"{role} “{name}”"
+        return wait_for(one, seconds)[0]
+
+    def text(self, accessible):
+        try:
+            text = accessible.queryText()
+            return text.getText(0, -1)
+        except NotImplementedError:
+            return accessible.name
+
+    def sentence(self):
+        """The line at the bottom."""
+        for label in self.all("label"):
+            if (label.description or "").startswith("The selected value"):
+                return label.name or self.text(label)
+        return ""
+
+    def says(self, pattern, seconds=60):
+        """Waits until the sentence matches; returns it."""
+        def match():
+            return re.search(pattern, self.sentence()) and self.sentence()
+        match.__doc__ = f"a sentence like “{pattern}”"
+        try:
+            return wait_for(match, seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; it says “{self.sentence()}”") from None
+
+    def notice(self, pattern, seconds=30):
+        """Waits for a label that matches anywhere in the window."""
+        return self.find("label", pattern, seconds).name
+
+    # ---- doing
+    def focus(self):
+        windows = wait_for(lambda: subprocess.run(["xdotool", "search", "--pid", str(self.process.pid)], capture_output=True,
+                                                  text=True).stdout.split(), 20)
+        self.xid = windows[-1]
+
+    def key(self, *keys, pause=0.15):
+        for key in keys:
+            subprocess.run(["xdotool", "key", "--clearmodifiers", key], check=True)
+            time.sleep(pause)
+
+    def type(self, text):
+        subprocess.run(["xdotool", "type", "--delay", "12", text], check=True)
+        time.sleep(0.2)
+
+    def click(self, accessible, dx=0.5, dy=0.5, button=1):
+        """The pointer on the accessible (at that share of its size), and a click."""
+        box = accessible.queryComponent().getExtents(self.pyatspi.WINDOW_COORDS)
+        x, y = box.x + box.width * dx, box.y + box.height * dy
+        subprocess.run(["xdotool", "mousemove", str(int(x)), str(int(y)), "click", str(button)], check=True)
+        time.sleep(0.2)
+
+    def press(self, role, name, **kw):
+        """Activates a button by its accessible action."""
+        self.find(role, name, **kw).queryAction().doAction(0)
+        time.sleep(0.1)
+
+    def run(self, seconds=120):
+        """Ctrl+Enter, and waits until it is done."""
+        self.key("ctrl+Return")
+        wait_for(lambda: self.all("label", r"tokens run\."), seconds)
+        self.find("push button", "^Run$", seconds)
+
+    def save_as(self, keys, path):
+        """Opens an export dialog, types the name, and waits for the file."""
+        self.key(keys)
+        wait_for(lambda: len(list(self.app)) > 1, 20)
+        time.sleep(0.5)
+        self.key("ctrl+a")
+        self.type(str(path))
+        self.key("Return")
+        wait_for(lambda: Path(path).exists() and Path(path).stat().st_size > 0, 20)
+
+    def open_by_dialog(self, keys, path):
+        self.key(keys)
+        wait_for(lambda: len(list(self.app)) > 1, 20)
+        time.sleep(0.5)
+        self.type(str(path))
+        self.key("Return")
+
+    # ---- ending
+    def close(self, seconds=20):
+        self.key("ctrl+q")
+        return self.end(seconds)
+
+    def end(self, seconds=20):
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError(f"did not end in {seconds} s") from None
+        assert code == 0, f"ended with {code}: {self.said()}"
+        self.check_stderr()
+        return code
+
+    def said(self):
+        self.stderr.flush()
+        return Path(self.stderr.name).read_text("utf-8", "replace")
+
+    def check_stderr(self):
+        lines = [line for line in self.said().splitlines() if not HARMLESS.search(line)]
+        assert not lines, "stderr: " + "\n".join(lines[:20])
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def case(function):
+    _cases.append(function)
+    return function
+
+
+def main():
+    need_tools()
+    wanted = sys.argv[1:]
+    cases = [c for c in _cases if not wanted or any(w in c.__name__ for w in wanted)]
+    start_desktop()
+    failed = 0
+    print(f"1..{len(cases)}", flush=True)
+    try:
+        for number, function in enumerate(cases, 1):
+            folder = tempfile.mkdtemp(prefix="viewer-")
+            viewers = []
+
+            def start(*args, **kw):
+                kw.setdefault("folder", folder)
+                viewers.append(Viewer(*args, **kw))
+                return viewers[-1]
+
+            try:
+                function(start, Path(folder))
+                print(f"ok {number} - {function.__name__}", flush=True)
+            except Missing as why:
+                print(f"ok {number} - {function.__name__} # SKIP {why}", flush=True)
+            except Exception:
+                failed += 1
+                print(f"not ok {number} - {function.__name__}", flush=True)
+                print("".join(f"# {line}\n" for line in traceback.format_exc().splitlines()), end="", flush=True)
+                if os.environ.get("MHAR_KEEP"):
+                    subprocess.run(["import", "-window", "root", f"/tmp/{function.__name__}.png"], check=False)
+            for viewer in viewers:
+                viewer.kill()
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        stop_desktop()
+    sys.exit(1 if failed else 0)
