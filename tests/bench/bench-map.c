@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How long a depth map of a deep model (96 layers, 193 sites) takes to draw in a window of 1000 × 700.
  *
- * "redraw": what a frame costs when only pointer or cursor moved: the view's snapshot and GTK's renderer putting it on a surface.
- * "zoom step": what one step of zoom or pan adds: the picture made anew. "new data": the same with everything that depends on the
- * data, as while running. Milliseconds, the median and the least of so many. With --check the exit status is 1 where a redraw or a
- * zoom step of one map takes more than 4 ms. Needs a display. */
+ * "redraw": what a frame costs when only pointer or cursor moved: the view's snapshot and GTK's renderer putting it on
+ * a surface. "zoom step": what one step of zoom or pan adds: the picture made anew. "new data": the same with
+ * everything that depends on the data, as while running. Milliseconds, the median and the least of so many. With
+ * --check the exit status is 1 where a redraw or a zoom step of one map takes more than 4 ms. Needs a display. */
 #include "app/gui/map-view.h"
 #include "figure-samples.h"
 
@@ -81,14 +81,16 @@ zoom_step (Bench *bench)
 {
   double cells = 190 - 3.3 * bench->round;
 
-  mhar_figure_view_set_zoom (MHAR_FIGURE_VIEW (bench->view), &(MharFigureRect){ 0.7 * bench->round, 0.9 * bench->round, cells, cells });
+  mhar_figure_view_set_zoom (MHAR_FIGURE_VIEW (bench->view),
+                             &(MharFigureRect){ 0.7 * bench->round, 0.9 * bench->round, cells, cells });
   frame (bench);
 }
 
 static void
 new_data (Bench *bench)
 {
-  mhar_figure_view_set_dataset (MHAR_FIGURE_VIEW (bench->view), mhar_figure_view_get_dataset (MHAR_FIGURE_VIEW (bench->view)));
+  mhar_figure_view_set_dataset (MHAR_FIGURE_VIEW (bench->view),
+                                mhar_figure_view_get_dataset (MHAR_FIGURE_VIEW (bench->view)));
   frame (bench);
 }
 
