@@ -102,8 +102,9 @@ run_batch (const MharCrew *crew, MharRig *rig, guint64 number)
   if (b->slab == NULL || !task->capture || task->setup->n_sites == 0)
     return result;
   b->captures = g_ptr_array_new_with_free_func ((GDestroyNotify) mhar_dataset_unref);
-  for (guint w = 0; w < b->windows; w++) {
-    MharDataset *weights = mhar_rig_capture (rig, w, &result->error);
+  guint64 most = task->capture_first > 0 ? task->capture_first : G_MAXUINT64;
+  for (guint w = 0; w < b->windows && first_id + (guint64) w * b->length < most; w++) {
+    MharDataset *weights = mhar_rig_capture (rig, w, most, &result->error);
     if (weights == NULL) {
       g_clear_pointer (&b->slab, mhar_dataset_unref);
       break;

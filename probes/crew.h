@@ -17,12 +17,13 @@ typedef struct {
   const gint32 *ids;
   MharWindows windows;
   gboolean capture; /* per-token weights too */
+  guint64 capture_first; /* of only so many tokens; 0: of all */
   GCancellable *cancellable;
 } MharCrewTask;
 
 typedef struct {
   MharDataset *slab;   /* sums of the batch's windows; unref */
-  GPtrArray *captures; /* MharDataset * of each window, NULL without capture; unref */
+  GPtrArray *captures; /* MharDataset * of each captured window, NULL without capture; unref */
   guint64 first_window;
   guint windows, length; /* W, t */
 } MharCrewBatch;

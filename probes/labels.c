@@ -5,8 +5,9 @@ void
 mhar_label_checkpoint (const MharCheckpoint *checkpoint, const MharPlan *plan, MharDataset *out)
 {
   const MharBody *b = mhar_config_body (mhar_checkpoint_config (checkpoint));
+  g_autofree char *path = g_filename_display_name (mhar_checkpoint_path (checkpoint)); /* text, where a path is bytes */
 
-  mhar_dataset_set_string (out, "path", mhar_checkpoint_path (checkpoint));
+  mhar_dataset_set_string (out, "path", path);
   mhar_dataset_set_string (out, "dialect", plan->dialect);
   mhar_dataset_set_string (out, "mode", plan->mode);
   mhar_dataset_set_integer (out, "layers", plan->layers);

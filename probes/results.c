@@ -93,8 +93,9 @@ check_checkpoint (const MharDataset *set, const char *path, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
     const MharField *field = mhar_dataset_get (set, expected[i].name);
     if (field != NULL && !fits (field, &expected[i]))
-      return mhar_bad_input (error, "%s: %s/%s has another type or other dimensions than schema 1 gives it; the file is damaged",
-                             path, name, expected[i].name);
+      return mhar_bad_input (
+          error, "%s: %s/%s has another type or other dimensions than schema 1 gives it; the file is damaged", path,
+          name, expected[i].name);
   }
   for (guint i = 0; i < G_N_ELEMENTS (together); i++)
     present += mhar_dataset_get (set, together[i]) != NULL;
@@ -106,7 +107,8 @@ check_checkpoint (const MharDataset *set, const char *path, GError **error)
   for (guint d = 0; d < G_N_ELEMENTS (dims); d++) {
     gsize length;
     if (!dimension (set, dims[d], &length))
-      return mhar_bad_input (error, "%s: the arrays of %s disagree on the length of “%s”; the file is damaged", path, name, dims[d]);
+      return mhar_bad_input (error, "%s: the arrays of %s disagree on the length of “%s”; the file is damaged", path,
+                             name, dims[d]);
   }
   if (!counts_fit (set))
     return mhar_bad_input (error, "%s: %s counts more heads or sources than it holds; the file is damaged", path, name);

@@ -262,11 +262,13 @@ place (const MharProbeSetup *setup, guint s, const float *weights, gsize count, 
 }
 
 MharDataset *
-mhar_rig_capture (MharRig *rig, guint window, GError **error)
+mhar_rig_capture (MharRig *rig, guint window, guint64 most, GError **error)
 {
   const MharProbeSetup *setup = rig->setup;
-  gsize t = (gsize) rig->span.length, skip = (gsize) rig->span.skip, counted = t - skip;
+  gsize t = (gsize) rig->span.length, skip = (gsize) rig->span.skip;
   gsize first = window * t + skip;
+  guint64 at = rig->first_id + first;
+  gsize counted = (gsize) MIN ((guint64) (t - skip), most - MIN (at, most));
   gsize shape[] = { counted, setup->n_sites, setup->max_heads, setup->max_sources };
   const char *dims[] = { "token", "site", "head", "source" };
   g_autoptr (MharDataset) slab = mhar_dataset_new ("capture");

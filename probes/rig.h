@@ -19,8 +19,8 @@ MharDataset *mhar_rig_batch (MharRig *rig, const gint32 *ids, guint W, guint t, 
                              gboolean loss, GCancellable *cancellable, GError **error);
 
 /* Per-token weights of one window of the batch just run: fields weight [token, site, head, source] F32 (NaN where there is none)
- * and token, the index of each token in the text; only positions that count. */
-MharDataset *mhar_rig_capture (MharRig *rig, guint window, GError **error);
+ * and token, the index of each token in the text; only positions that count, and none of the `most`-th token or later. */
+MharDataset *mhar_rig_capture (MharRig *rig, guint window, guint64 most, GError **error);
 
 MharForward *mhar_rig_forward (const MharRig *rig);
 

@@ -10,6 +10,8 @@
 #define CPU_BATCH_TOKENS 2048
 /* On a GPU no more than this many tokens gain anything. */
 #define GPU_BATCH_TOKENS 16384
+/* Partial results are for eyes, and no more often than they can follow. */
+#define PARTIAL_INTERVAL 100000 /* µs */
 
 typedef struct {
   MharProbeSetup setup;
@@ -17,8 +19,11 @@ typedef struct {
   MharWindows windows;
   const MharRunHooks *hooks;
   MharPool *pool;
+  const MharCheckpoint *checkpoint;
   guint asked_context;
   guint64 window, done; /* windows and ids behind us */
+  gboolean stopped;     /* cancelled, and kept */
+  gint64 shown;         /* when `partial` was last called, µs */
 } Run;
 
 void
@@ -46,7 +51,7 @@ check_request (const Run *run, const MharBody *body, const gint32 *ids, gsize n,
   const MharProbeOptions *o = &run->options;
 
   if (run->windows.total == 0)
-    return mhar_bad_input (error, "the text has %zu tokens: not one window of two tokens or more, with %u skipped, can be made of it",
+    return mhar_bad_input (error, "too few tokens (%zu) for one window of two, with %u skipped in each; give more text or a lower --skip-first",
                            n, o->skip_first);
   for (gsize i = 0; i < n; i++)
     if (ids[i] < 0 || ids[i] >= body->vocab)
@@ -101,6 +106,68 @@ emit (const Run *run, const MharCrewBatch *batch, GError **error)
   return TRUE;
 }
 
+/* The options that shaped the numbers, stored beside them. */
+static void
+record_options (const Run *run, MharDataset *out)
+{
+  const MharProbeOptions *o = &run->options;
+
+  mhar_dataset_set_integer (out, "tokens", (gint64) mhar_pool_scalar (run->pool, "count"));
+  mhar_dataset_set_integer (out, "windows", (gint64) mhar_pool_windows (run->pool));
+  mhar_dataset_set_integer (out, "context", run->asked_context);
+  mhar_dataset_set_integer (out, "skip_first", o->skip_first);
+  mhar_dataset_set_integer (out, "slices", o->slices);
+  mhar_dataset_set_string (out, "slicing", o->interleaved ? "interleaved" : "contiguous");
+  mhar_dataset_set_integer (out, "draws", o->null_draws);
+  mhar_dataset_set_string (out, "null_norm", o->null_norm_slice ? "slice" : "query");
+  mhar_dataset_set_integer (out, "null_tokens", (gint64) mhar_pool_scalar (run->pool, "null_count"));
+  if (o->match_sources > 0)
+    mhar_dataset_set_integer (out, "match_sources", o->match_sources);
+  g_autofree char *seed = g_strdup_printf ("%" G_GUINT64_FORMAT, o->seed);
+  mhar_dataset_set_string (out, "seed", seed);
+}
+
+static MharDataset *
+conclude (const Run *run)
+{
+  const MharPlan *plan = run->setup.plan;
+  MharDataset *out = mhar_dataset_new ("checkpoint");
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+
+  mhar_label_checkpoint (run->checkpoint, plan, out);
+  record_options (run, out);
+  mhar_label_sites (plan, out);
+  mhar_dataset_set_real (out, "loss", mhar_pool_scalar (run->pool, "loss") / mhar_pool_scalar (run->pool, "pairs"));
+  for (guint w = 0; w < plan->warnings->len; w++)
+    g_ptr_array_add (warnings, g_strdup (g_ptr_array_index (plan->warnings, w)));
+  if (run->stopped)
+    g_ptr_array_add (warnings, g_strdup_printf ("stopped after %" G_GUINT64_FORMAT " of %zu windows: every mean is over those",
+                                                run->window, run->windows.full + (run->windows.rest > 0)));
+  for (guint p = 0; mhar_probes[p] != NULL; p++)
+    if (run->options.probes & mhar_probes[p]->flag)
+      mhar_probes[p]->finish (&run->setup, run->pool, out, warnings);
+  g_ptr_array_add (warnings, NULL);
+  mhar_dataset_set_strings (out, "warnings", (const char *const *) warnings->pdata);
+  if (mhar_dataset_get (out, "weight") != NULL)
+    mhar_dataset_set_string (out, "signal", "weight");
+  else if (mhar_dataset_get (out, "cosine") != NULL)
+    mhar_dataset_set_string (out, "signal", "cosine");
+  return out;
+}
+
+static void
+show_partial (Run *run)
+{
+  gint64 now = g_get_monotonic_time ();
+
+  if (run->hooks == NULL || run->hooks->partial == NULL || run->done == run->windows.total ||
+      now - run->shown < PARTIAL_INTERVAL)
+    return;
+  g_autoptr (MharDataset) so_far = conclude (run);
+  run->hooks->partial (so_far, run->hooks->user);
+  run->shown = g_get_monotonic_time ();
+}
+
 static gboolean
 take (Run *run, const MharCrewBatch *batch, GError **error)
 {
@@ -111,6 +178,7 @@ take (Run *run, const MharCrewBatch *batch, GError **error)
   run->done += (guint64) batch->windows * batch->length;
   if (run->hooks != NULL && run->hooks->progress != NULL)
     run->hooks->progress (run->done, run->windows.total, run->hooks->user);
+  show_partial (run);
   return TRUE;
 }
 
@@ -151,50 +219,17 @@ run_windows (Run *run, MharCrew *crew, guint batch, GError **error)
   }
 }
 
-/* The options that shaped the numbers, stored beside them. */
-static void
-record_options (const Run *run, MharDataset *out)
+/* Whether an ended run has results: it is whole, or it was cancelled and the caller wants what there is. */
+static gboolean
+settle (Run *run, gboolean whole, GError **error)
 {
-  const MharProbeOptions *o = &run->options;
+  const MharRunHooks *hooks = run->hooks;
 
-  mhar_dataset_set_integer (out, "tokens", (gint64) mhar_pool_scalar (run->pool, "count"));
-  mhar_dataset_set_integer (out, "windows", (gint64) mhar_pool_windows (run->pool));
-  mhar_dataset_set_integer (out, "context", run->asked_context);
-  mhar_dataset_set_integer (out, "skip_first", o->skip_first);
-  mhar_dataset_set_integer (out, "slices", o->slices);
-  mhar_dataset_set_string (out, "slicing", o->interleaved ? "interleaved" : "contiguous");
-  mhar_dataset_set_integer (out, "draws", o->null_draws);
-  mhar_dataset_set_string (out, "null_norm", o->null_norm_slice ? "slice" : "query");
-  mhar_dataset_set_integer (out, "null_tokens", (gint64) mhar_pool_scalar (run->pool, "null_count"));
-  if (o->match_sources > 0)
-    mhar_dataset_set_integer (out, "match_sources", o->match_sources);
-  g_autofree char *seed = g_strdup_printf ("%" G_GUINT64_FORMAT, o->seed);
-  mhar_dataset_set_string (out, "seed", seed);
-}
-
-static MharDataset *
-conclude (Run *run, const MharCheckpoint *checkpoint)
-{
-  const MharPlan *plan = run->setup.plan;
-  MharDataset *out = mhar_dataset_new ("checkpoint");
-  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
-
-  mhar_label_checkpoint (checkpoint, plan, out);
-  record_options (run, out);
-  mhar_label_sites (plan, out);
-  mhar_dataset_set_real (out, "loss", mhar_pool_scalar (run->pool, "loss") / mhar_pool_scalar (run->pool, "pairs"));
-  for (guint w = 0; w < plan->warnings->len; w++)
-    g_ptr_array_add (warnings, g_strdup (g_ptr_array_index (plan->warnings, w)));
-  for (guint p = 0; mhar_probes[p] != NULL; p++)
-    if (run->options.probes & mhar_probes[p]->flag)
-      mhar_probes[p]->finish (&run->setup, run->pool, out, warnings);
-  g_ptr_array_add (warnings, NULL);
-  mhar_dataset_set_strings (out, "warnings", (const char *const *) warnings->pdata);
-  if (mhar_dataset_get (out, "weight") != NULL)
-    mhar_dataset_set_string (out, "signal", "weight");
-  else if (mhar_dataset_get (out, "cosine") != NULL)
-    mhar_dataset_set_string (out, "signal", "cosine");
-  return out;
+  if (whole || hooks == NULL || !hooks->keep || run->window == 0 || !g_error_matches (*error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return whole;
+  g_clear_error (error);
+  run->stopped = TRUE;
+  return TRUE;
 }
 
 MharDataset *
@@ -202,7 +237,8 @@ mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, cons
                 const MharProbeOptions *options, const MharRunHooks *hooks, GCancellable *cancellable, GError **error)
 {
   const MharBody *body = mhar_config_body (mhar_checkpoint_config (checkpoint));
-  Run run = { .options = *options, .hooks = hooks };
+  Run run = { .options = *options, .hooks = hooks, .checkpoint = checkpoint };
+  g_autoptr (GError) local = NULL;
   MharDataset *out = NULL;
 
   if (run.options.context == 0)
@@ -215,11 +251,15 @@ mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, cons
   setup_init (&run, plan);
   if (!check_request (&run, body, ids, n, error))
     return NULL;
-  MharCrewTask task = { &run.setup, checkpoint, ids, run.windows, hooks != NULL && hooks->capture, cancellable };
+  MharCrewTask task = { &run.setup, checkpoint, ids, run.windows, hooks != NULL && hooks->capture,
+                        hooks != NULL ? hooks->capture_first : 0, cancellable };
   g_autoptr (MharCrew) crew = mhar_crew_new (&task, devices);
   run.pool = mhar_pool_new ();
-  if (run_windows (&run, crew, choose_batch (&run, devices, body), error))
-    out = conclude (&run, checkpoint);
+  gboolean whole = run_windows (&run, crew, choose_batch (&run, devices, body), &local);
+  if (settle (&run, whole, &local))
+    out = conclude (&run);
+  else
+    g_propagate_error (error, g_steal_pointer (&local));
   mhar_pool_free (run.pool);
   return out;
 }

@@ -14,6 +14,10 @@ typedef struct {
   gboolean (*slab) (const char *group, const MharDataset *slab, gpointer user, GError **error);
   gboolean capture;
   gpointer user;
+  /* Lends the results of the windows done so far, after a batch that is not the last, ten times a second at most. */
+  void (*partial) (MharDataset *so_far, gpointer user);
+  gboolean keep;         /* a cancelled run returns what is done, with a warning, where a window is */
+  guint64 capture_first; /* `capture` takes only this many tokens, the first; 0: all */
 } MharRunHooks;
 
 /* Sets what the paper uses: 4 contiguous slices, 32 draws, all probes, windows of 1,024. */
