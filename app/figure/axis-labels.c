@@ -9,7 +9,7 @@
 void
 mhar_axis_init (MharAxis *axis, char **labels, guint n, char *title)
 {
-  *axis = (MharAxis){ .labels = labels, .n = n, .title = title, .step = 1 };
+  *axis = (MharAxis){ .labels = labels, .n = n, .title = title, .step = 1, .span = n };
 }
 
 void
@@ -27,15 +27,18 @@ mhar_axis_measure (MharAxis *axis, MharText *text, double size, double limit)
 {
   guint stride = 1 + axis->n / MEASURED;
 
-  axis->extent = 0;
-  for (guint i = 0; i < axis->n; i += stride) {
+  /* A window asks again and again at one size. */
+  if (size != axis->measured)
+    axis->longest = 0;
+  for (guint i = 0; i < axis->n && size != axis->measured; i += stride) {
     MharTextRun run = { .string = axis->labels[i] ? axis->labels[i] : "", .size = size };
     double along, across;
 
     mhar_text_measure (text, &run, &along, &across);
-    axis->extent = MAX (axis->extent, along);
+    axis->longest = MAX (axis->longest, along);
   }
-  axis->extent = MIN (axis->extent, limit);
+  axis->measured = size;
+  axis->extent = MIN (axis->longest, limit);
 }
 
 void
@@ -44,7 +47,8 @@ mhar_axis_thin (MharAxis *axis, double pitch, double size)
   static const guint steps[] = { 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100 };
   double needed;
 
-  axis->size = pitch >= size * 0.88 ? MIN (size, pitch / 1.1) : size;
+  /* While a map is zoomed its text stays as large as it is: every new size would have to be rasterised. */
+  axis->size = pitch >= size * 0.88 && !(axis->span < axis->n) ? MIN (size, pitch / 1.1) : size;
   needed = axis->size * 1.1 - 1e-6;
   for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
     axis->step = steps[i];
@@ -53,6 +57,14 @@ mhar_axis_thin (MharAxis *axis, double pitch, double size)
   }
   while (pitch * axis->step < needed && axis->step < axis->n)
     axis->step *= 2;
+}
+
+static gboolean
+has_label (const MharAxis *axis, guint i)
+{
+  double at = i + 0.5 - axis->start;
+
+  return axis->labels[i] && at >= 0 && at <= axis->span;
 }
 
 static void
@@ -72,9 +84,9 @@ mhar_axis_paint_left (const MharAxis *axis, cairo_t *cr, MharText *text, const M
   for (guint i = 0; axis->size > 0 && i < axis->n; i += axis->step) {
     MharTextRun run
         = { .string = axis->labels[i], .size = axis->size, .width = axis->extent + 0.1, .along = 1, .across = 0.5 };
-    double y = cells->y + cells->height * (i + 0.5) / axis->n;
+    double y = cells->y + cells->height * (i + 0.5 - axis->start) / axis->span;
 
-    if (!run.string)
+    if (!has_label (axis, i))
       continue;
     tick (cr, cells->x, y, -gap * 0.6, 0, &palette->line);
     mhar_text_draw (text, cr, &run, cells->x - gap, y, &palette->ink);
@@ -89,9 +101,9 @@ mhar_axis_paint_below (const MharAxis *axis, cairo_t *cr, MharText *text, const 
     MharTextRun run = {
       .string = axis->labels[i], .size = axis->size, .width = axis->extent + 0.1, .up = TRUE, .along = 1, .across = 0.5
     };
-    double x = cells->x + cells->width * (i + 0.5) / axis->n;
+    double x = cells->x + cells->width * (i + 0.5 - axis->start) / axis->span;
 
-    if (!run.string)
+    if (!has_label (axis, i))
       continue;
     tick (cr, x, cells->y + cells->height, 0, gap * 0.6, &palette->line);
     mhar_text_draw (text, cr, &run, x, cells->y + cells->height + gap, &palette->ink);

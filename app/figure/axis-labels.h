@@ -7,10 +7,12 @@
 typedef struct {
   char **labels; /* [n], owned; NULL where a cell has none */
   guint n;
-  char *title;   /* owned; NULL: none */
-  guint step;    /* every step-th label is drawn, */
-  double size;   /* at this text size */
-  double extent; /* length of the longest, as drawn */
+  char *title;              /* owned; NULL: none */
+  guint step;               /* every step-th label is drawn, */
+  double size;              /* at this text size */
+  double extent;            /* length of the longest, as drawn */
+  double longest, measured; /* length of the longest at the text size last measured, and that size */
+  double start, span;       /* the part of the cells that is in view: from 0, n of them, but for a zoomed map */
 } MharAxis;
 
 /* Takes the labels (an array from g_new, of n strings) and the title. */

@@ -52,9 +52,11 @@ mhar_colour_bar_place (MharDrawing *d, const MharFigureRect *area)
   if (d->font <= 0 || area->height < 4 * d->font)
     return;
   d->out.bar = (MharFigureRect){ area->x + c.label + c.bracket, area->y + inset, c.bar, area->height - inset };
+  d->out.bar.height -= d->under ? d->font * 0.8 : 0;
   if (isfinite (d->null_extent) && d->null_extent > d->out.high) {
     double reach = MIN (d->null_extent / d->out.high, NULL_REACH);
-    double height = area->height / reach;
+    double ends = d->over || d->under ? d->font * 1.6 : 0;
+    double height = MIN (area->height / reach, area->height - ends);
 
     d->out.bar.y = area->y + (area->height - height) / 2;
     d->out.bar.height = height;
@@ -83,25 +85,34 @@ step_colour (gconstpointer data, guint row, guint column, MharRgb *colour)
   return TRUE;
 }
 
+/* A point at one end of the bar: there are values beyond. `sign` -1 is the upper end. */
+static void
+paint_point (const MharDrawing *d, cairo_t *cr, const MharFigureRect *frame, double sign)
+{
+  MharRgb colour = mhar_colour_map_at (d->map, sign < 0);
+  double y = sign < 0 ? frame->y : frame->y + frame->height;
+
+  cairo_move_to (cr, frame->x, y);
+  cairo_line_to (cr, frame->x + frame->width / 2, y + sign * d->font * 0.75);
+  cairo_line_to (cr, frame->x + frame->width, y);
+  cairo_close_path (cr);
+  mhar_drawing_set_source (cr, &colour);
+  cairo_fill_preserve (cr);
+  mhar_drawing_set_source (cr, &d->palette->line);
+  cairo_set_line_width (cr, 0.5);
+  cairo_stroke (cr);
+}
+
 static void
 paint_bar (const MharDrawing *d, cairo_t *cr)
 {
   MharHeatMap map = { .cells = d->out.bar, .rows = STEPS, .columns = 1, .colour = step_colour, .data = d };
   MharFigureRect frame = mhar_heat_map_snap (cr, &d->out.bar);
 
-  if (d->over) { /* a point on top: there are values above */
-    MharRgb top = mhar_colour_map_at (d->map, 1);
-
-    cairo_move_to (cr, frame.x, frame.y);
-    cairo_line_to (cr, frame.x + frame.width / 2, frame.y - d->font * 0.75);
-    cairo_line_to (cr, frame.x + frame.width, frame.y);
-    cairo_close_path (cr);
-    mhar_drawing_set_source (cr, &top);
-    cairo_fill_preserve (cr);
-    mhar_drawing_set_source (cr, &d->palette->line);
-    cairo_set_line_width (cr, 0.5);
-    cairo_stroke (cr);
-  }
+  if (d->over)
+    paint_point (d, cr, &frame, -1);
+  if (d->under)
+    paint_point (d, cr, &frame, 1);
   mhar_heat_map_paint (&map, cr);
   cairo_rectangle (cr, frame.x, frame.y, frame.width, frame.height);
   mhar_drawing_set_source (cr, &d->palette->line);

@@ -8,12 +8,25 @@
 #define HEX(rgb) { ((rgb) >> 16 & 255) / 255.0, ((rgb) >> 8 & 255) / 255.0, ((rgb) & 255) / 255.0 }
 /* clang-format on */
 
-/* RdBu with 11 classes, blue first. "This product includes color specifications and designs developed by Cynthia Brewer
- * (http://colorbrewer.org/)." Apache License 2.0. */
+/* RdBu with 11 classes, blue first; PuOr, brown first. "This product includes color specifications and designs
+ * developed by Cynthia Brewer (http://colorbrewer.org/)." Apache License 2.0. */
 static const MharRgb diverging[] = {
   HEX (0x053061), HEX (0x2166ac), HEX (0x4393c3), HEX (0x92c5de), HEX (0xd1e5f0), HEX (0xf7f7f7),
   HEX (0xfddbc7), HEX (0xf4a582), HEX (0xd6604d), HEX (0xb2182b), HEX (0x67001f),
 };
+
+static const MharRgb brown_violet[] = {
+  HEX (0x7f3b08), HEX (0xb35806), HEX (0xe08214), HEX (0xfdb863), HEX (0xfee0b6), HEX (0xf7f7f7),
+  HEX (0xd8daeb), HEX (0xb2abd2), HEX (0x8073ac), HEX (0x542788), HEX (0x2d004b),
+};
+
+/* Ten colours of cividis, by Nuñez, Anderton and Renslow (PLoS ONE 13, 2018, e0199239). */
+static const MharRgb cividis[] = {
+  HEX (0x00204d), HEX (0x00336f), HEX (0x39486b), HEX (0x575c6d), HEX (0x707173),
+  HEX (0x8a8779), HEX (0xa69d75), HEX (0xc4b56c), HEX (0xe4cf5b), HEX (0xffea46),
+};
+
+static const MharRgb greys[] = { HEX (0xf4f4f4), HEX (0x101010) };
 
 /* Every 15th of the 256 colours of viridis, by Nathaniel Smith and Stefan van der Walt, CC0. */
 static const MharRgb sequential[] = {
@@ -25,11 +38,23 @@ static const MharRgb sequential[] = {
   { 0.688944, 0.865448, 0.182725 }, { 0.845561, 0.887322, 0.099702 }, { 0.993248, 0.906157, 0.143936 },
 };
 
+static const struct {
+  const MharRgb *table;
+  guint last;
+} maps[] = {
+  [MHAR_MAP_OWN] = { sequential, G_N_ELEMENTS (sequential) - 1 },
+  [MHAR_MAP_DIVERGING] = { diverging, G_N_ELEMENTS (diverging) - 1 },
+  [MHAR_MAP_SEQUENTIAL] = { sequential, G_N_ELEMENTS (sequential) - 1 },
+  [MHAR_MAP_PUOR] = { brown_violet, G_N_ELEMENTS (brown_violet) - 1 },
+  [MHAR_MAP_CIVIDIS] = { cividis, G_N_ELEMENTS (cividis) - 1 },
+  [MHAR_MAP_GREYS] = { greys, G_N_ELEMENTS (greys) - 1 },
+};
+
 MharRgb
 mhar_colour_map_at (MharColourMap map, double t)
 {
-  const MharRgb *table = map == MHAR_MAP_DIVERGING ? diverging : sequential;
-  guint last = (map == MHAR_MAP_DIVERGING ? G_N_ELEMENTS (diverging) : G_N_ELEMENTS (sequential)) - 1;
+  const MharRgb *table = maps[map].table;
+  guint last = maps[map].last;
   double at = t > 0 ? MIN (t, 1.0) * last : 0; /* NaN > 0 is false */
   guint i = MIN ((guint)at, last - 1);
   double f = at - i;

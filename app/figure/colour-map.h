@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Colours of the figures: the two colour maps, and the plain colours of a theme. */
+/* Colours of the figures: the colour maps, and the plain colours of a theme. */
 #pragma once
 
 #include "app/figure/figure.h"
@@ -8,12 +8,7 @@ typedef struct {
   double r, g, b; /* sRGB, 0 to 1 */
 } MharRgb;
 
-typedef enum {
-  MHAR_MAP_DIVERGING, /* blue, near-white at 0.5, red: told apart with every common colour blindness */
-  MHAR_MAP_SEQUENTIAL /* viridis: dark to light, evenly */
-} MharColourMap;
-
-/* The colour at `t`, clamped to [0, 1]; NaN counts as 0. */
+/* The colour at `t`, clamped to [0, 1]; NaN counts as 0. `map` is not MHAR_MAP_OWN. */
 MharRgb mhar_colour_map_at (MharColourMap map, double t);
 
 typedef struct {

@@ -111,6 +111,7 @@ prepare (MharDrawing *d, GError **error)
   pairs = pair_statistics (d, &most, &mean, &mean_abs);
   d->out.high = d->options.limit > 0 ? d->options.limit : most > 0 ? most : 1;
   d->out.low = -d->out.high;
+  mhar_drawing_apply_scale (d);
   d->scale_title = g_strdup ("cosine");
   count_bins (d);
   prepare_caption (d, pairs, mean, mean_abs);
@@ -133,8 +134,8 @@ place (MharDrawing *d)
   side = MAX (MIN (d->out.width - left - right, d->out.height - top - bottom), 1e-3);
   top += MAX (0, (d->out.height - top - bottom - side) / 2);
   *cells = (MharFigureRect){ left + MAX (0, (d->out.width - left - right - side) / 2), top, side, side };
-  mhar_axis_thin (&d->x, side / d->out.n_columns, d->small);
-  mhar_axis_thin (&d->y, side / d->out.n_rows, d->small);
+  mhar_axis_thin (&d->x, side / d->out.view.width, d->small);
+  mhar_axis_thin (&d->y, side / d->out.view.height, d->small);
   area = (MharFigureRect){ cells->x + side + d->font * 1.6, top + d->font * 0.5, bar, side - d->font };
   mhar_colour_bar_place (d, &area);
   d->out.histogram = (MharFigureRect){ 0 };
@@ -235,6 +236,7 @@ paint (const MharDrawing *d, cairo_t *cr)
 const MharFigureClass mhar_figure_collinearity = {
   .kind = MHAR_FIGURE_COLLINEARITY,
   .name = "collinearity",
+  .listed = TRUE,
   .available = available,
   .prepare = prepare,
   .natural = natural,

@@ -103,3 +103,27 @@ mhar_figure_checkpoint (const MharDataset *set)
     return mhar_text_clean (base);
   return mhar_text_clean (name && *name ? name : "checkpoint");
 }
+
+void
+mhar_figure_row_statistics (const MharField *field, gsize row, double *mean, double *sd)
+{
+  gsize n = 0, length = field && field->n_dims == 2 ? field->shape[1] : 1;
+  double sum = 0, squares = 0;
+
+  for (gsize i = 0; i < length; i++) {
+    double value = mhar_figure_value (field, row, i, 0);
+
+    if (isfinite (value)) {
+      sum += value;
+      n++;
+    }
+  }
+  *mean = n ? sum / (double)n : NAN;
+  for (gsize i = 0; i < length; i++) {
+    double off = mhar_figure_value (field, row, i, 0) - *mean;
+
+    if (isfinite (off))
+      squares += off * off;
+  }
+  *sd = n > 1 ? sqrt (squares / (double)(n - 1)) : n ? 0 : NAN;
+}

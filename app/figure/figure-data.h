@@ -19,3 +19,6 @@ const char *mhar_figure_raw_label (const MharDataset *set, const char *name, gsi
 gsize mhar_figure_n_sources (const MharDataset *set, const MharField *weight, gsize i);
 /* The checkpoint's path as drawn in captions and errors: the last part of it, else the dataset's name. g_free. */
 char *mhar_figure_checkpoint (const MharDataset *set);
+/* Mean and standard deviation (n − 1) of the finite values of a row (of a field with one or two dimensions); NaN where
+ * there are none, deviation 0 where there is one. */
+void mhar_figure_row_statistics (const MharField *field, gsize row, double *mean, double *sd);

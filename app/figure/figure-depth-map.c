@@ -51,7 +51,8 @@ prepare (MharDrawing *d, GError **error)
   if (!mhar_head_panels_prepare (d, TRUE, error))
     return FALSE;
   find_scale (d);
-  d->scale_title = g_strdup ("weight");
+  mhar_drawing_apply_scale (d);
+  d->scale_title = g_strdup (d->options.deviation ? "deviation" : "weight");
   caption = mhar_caption_new (d->set, &d->caption_bold);
   g_string_append_c (caption, '\n');
   mhar_head_panels_explain (d, caption);
@@ -64,6 +65,7 @@ prepare (MharDrawing *d, GError **error)
 const MharFigureClass mhar_figure_depth_map = {
   .kind = MHAR_FIGURE_DEPTH_MAP,
   .name = "depth-map",
+  .listed = TRUE,
   .available = available,
   .prepare = prepare,
   .natural = mhar_head_panels_natural,

@@ -88,6 +88,7 @@ prepare (MharDrawing *d, GError **error)
     d->null_extent = null;
     d->null_label = g_strdup_printf ("null ±%s", number);
   }
+  mhar_drawing_apply_scale (d);
   caption = mhar_caption_new (d->set, &d->caption_bold);
   g_string_append_c (caption, '\n');
   append_verdict (caption, mhar_dataset_real (d->set, "max_deviation", all), null);
@@ -101,6 +102,7 @@ prepare (MharDrawing *d, GError **error)
 const MharFigureClass mhar_figure_deviation = {
   .kind = MHAR_FIGURE_DEVIATION,
   .name = "deviation",
+  .listed = TRUE,
   .available = available,
   .prepare = prepare,
   .natural = mhar_head_panels_natural,

@@ -4,6 +4,7 @@
 #include "app/figure/figure-data.h"
 #include "app/figure/figure-private.h"
 #include "app/figure/legend.h"
+#include "app/figure/plot.h"
 #include "app/figure/ticks.h"
 #include "core/error.h"
 
@@ -34,31 +35,6 @@ available (const MharDataset *set)
   return find_field (set) != NULL;
 }
 
-/* Mean and standard deviation (n − 1) of a row's finite values; NaN where there are none, 0 where there is one. */
-static void
-row_statistics (const MharField *field, gsize row, double *mean, double *sd)
-{
-  gsize n = 0, length = field && field->n_dims == 2 ? field->shape[1] : 1;
-  double sum = 0, squares = 0;
-
-  for (gsize i = 0; i < length; i++) {
-    double value = mhar_figure_value (field, row, i, 0);
-
-    if (isfinite (value)) {
-      sum += value;
-      n++;
-    }
-  }
-  *mean = n ? sum / (double)n : NAN;
-  for (gsize i = 0; i < length; i++) {
-    double off = mhar_figure_value (field, row, i, 0) - *mean;
-
-    if (isfinite (off))
-      squares += off * off;
-  }
-  *sd = n > 1 ? sqrt (squares / (double)(n - 1)) : n ? 0 : NAN;
-}
-
 /* Columns: the sites that have a value. A site with one source has nothing to disagree about. */
 static void
 prepare_columns (MharDrawing *d)
@@ -75,10 +51,10 @@ prepare_columns (MharDrawing *d)
   for (guint i = 0; i < sites; i++) {
     double unused;
 
-    row_statistics (d->field, i, &d->trained[n], &unused);
+    mhar_figure_row_statistics (d->field, i, &d->trained[n], &unused);
     if (!isfinite (d->trained[n]) || mhar_figure_value (counts, i, 0, 0) < 2)
       continue;
-    row_statistics (null, i, &d->null_mean[n], &d->null_sd[n]);
+    mhar_figure_row_statistics (null, i, &d->null_mean[n], &d->null_sd[n]);
     labels[n] = mhar_figure_label (d->set, "site_label", i, 0);
     if (!labels[n])
       labels[n] = g_strdup_printf ("%u", i);
@@ -242,37 +218,12 @@ heading_run (const MharDrawing *d)
                         .width = MAX (d->out.width - d->out.heading.x - d->margin, 1) };
 }
 
-static MharTicks
-value_ticks (const MharDrawing *d)
-{
-  MharTicks ticks;
-
-  mhar_ticks_fit (&ticks, 0, d->out.high, d->out.panels[0].cells.height, d->small * 2.4);
-  return ticks;
-}
-
-static double
-tick_width (const MharDrawing *d)
-{
-  double width = 0;
-  MharTicks ticks;
-
-  /* The finest that could be drawn: its labels are the longest. */
-  mhar_ticks_init (&ticks, 0, d->out.high, 8);
-  for (guint i = 0; i < ticks.count; i++) {
-    g_autofree char *label = mhar_ticks_label (&ticks, i);
-
-    width = MAX (width, mhar_drawing_text_width (d, label, d->small));
-  }
-  return width;
-}
-
 /* The plot between heading and legend above, labels and caption below. */
 static void
 place_plot (MharDrawing *d, double caption)
 {
   MharFigureRect *cells = &d->out.panels[0].cells;
-  double left = d->margin + (d->font > 0 ? d->small * 2 + tick_width (d) + d->small * 0.7 : 0);
+  double left = d->margin + (d->font > 0 ? d->small * 2 + mhar_plot_tick_width (d, d->out.high) + d->small * 0.7 : 0);
   MharLegendItem items[MHAR_LEGEND_MAX];
   double along, across, top, bottom;
   MharTextRun heading;
@@ -317,44 +268,26 @@ natural (MharDrawing *d, double *width, double *height)
   *height = 1e4 - d->out.panels[0].cells.height + *width * 0.33;
 }
 
+static MharPlot
+plot_of (const MharDrawing *d)
+{
+  return (MharPlot){ d->out.panels[0].cells, d->out.high, d->out.n_columns, d->scale_title };
+}
+
 static double
 value_y (const MharDrawing *d, double value)
 {
-  const MharFigureRect *cells = &d->out.panels[0].cells;
+  MharPlot plot = plot_of (d);
 
-  return cells->y + cells->height * (1 - CLAMP (value / d->out.high, 0, 1));
+  return mhar_plot_y (&plot, value);
 }
 
 static double
 column_x (const MharDrawing *d, double column)
 {
-  const MharFigureRect *cells = &d->out.panels[0].cells;
+  MharPlot plot = plot_of (d);
 
-  return cells->x + cells->width * column / d->out.n_columns;
-}
-
-static void
-paint_axis (const MharDrawing *d, cairo_t *cr)
-{
-  const MharFigureRect *cells = &d->out.panels[0].cells;
-  MharTicks ticks = value_ticks (d);
-  MharTextRun title = {
-    .string = d->scale_title, .size = d->small, .along = 0.5, .up = TRUE, .width = d->out.height - 2 * d->margin
-  };
-
-  cairo_set_line_width (cr, 0.5);
-  for (guint i = 0; i < ticks.count; i++) {
-    g_autofree char *label = mhar_ticks_label (&ticks, i);
-    double y = value_y (d, mhar_ticks_value (&ticks, i));
-    MharTextRun run = { .string = label, .size = d->small, .along = 1, .across = 0.5 };
-
-    mhar_drawing_set_source (cr, i == 0 ? &d->palette->line : &d->palette->grid);
-    cairo_move_to (cr, cells->x, y);
-    cairo_rel_line_to (cr, cells->width, 0);
-    cairo_stroke (cr);
-    mhar_drawing_write (d, cr, &run, cells->x - d->small * 0.6, y, NULL);
-  }
-  mhar_drawing_write (d, cr, &title, d->margin, cells->y + cells->height / 2, &d->palette->faint);
+  return mhar_plot_x (&plot, column);
 }
 
 /* The band from `from` on while there is a null: a closed path of steps. Returns the first column after it. */
@@ -423,9 +356,10 @@ paint (const MharDrawing *d, cairo_t *cr)
 {
   MharTextRun heading = heading_run (d);
   MharLegendItem items[MHAR_LEGEND_MAX];
+  MharPlot plot = plot_of (d);
 
   paint_null (d, cr);
-  paint_axis (d, cr);
+  mhar_plot_paint_axis (d, cr, &plot);
   for (guint i = 0; i < d->out.n_columns; i++)
     paint_column (d, cr, i);
   if (d->font <= 0)
@@ -438,6 +372,7 @@ paint (const MharDrawing *d, cairo_t *cr)
 const MharFigureClass mhar_figure_kl = {
   .kind = MHAR_FIGURE_KL,
   .name = "kl",
+  .listed = TRUE,
   .available = available,
   .prepare = prepare,
   .natural = natural,

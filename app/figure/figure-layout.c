@@ -22,13 +22,30 @@ mhar_figure_layout_free (MharFigureLayout *layout)
   mhar_drawing_free ((MharDrawing *)layout);
 }
 
-/* Which of n equal parts of [start, start + length) holds `at`. */
+static guint
+columns_of (const MharFigureLayout *layout, guint panel)
+{
+  return layout->panels[panel].n_columns ? layout->panels[panel].n_columns : layout->n_columns;
+}
+
+/* What a panel shows of its cells. */
+static MharFigureRect
+view_of (const MharFigureLayout *layout, guint panel)
+{
+  MharFigureRect view = layout->view;
+
+  if (layout->panels[panel].n_columns)
+    view = (MharFigureRect){ 0, 0, layout->panels[panel].n_columns, layout->n_rows };
+  return view;
+}
+
+/* Which of the parts [from, from + count) of an axis of n lies at `at` of [start, start + length). */
 static gboolean
-part_at (double at, double start, double length, guint n, guint *part)
+part_at (double at, double start, double length, double from, double count, guint n, guint *part)
 {
   if (!(length > 0) || n == 0 || !(at >= start) || !(at < start + length))
     return FALSE;
-  *part = MIN ((guint)((at - start) / length * n), n - 1);
+  *part = MIN ((guint)(from + (at - start) / length * count), n - 1);
   return TRUE;
 }
 
@@ -37,10 +54,11 @@ mhar_figure_layout_hit (const MharFigureLayout *layout, double x, double y, guin
 {
   for (guint i = 0; i < layout->n_panels; i++) {
     const MharFigureRect *cells = &layout->panels[i].cells;
+    MharFigureRect view = view_of (layout, i);
     guint r, c;
 
-    if (part_at (x, cells->x, cells->width, layout->n_columns, &c)
-        && part_at (y, cells->y, cells->height, layout->n_rows, &r)) {
+    if (part_at (x, cells->x, cells->width, view.x, view.width, columns_of (layout, i), &c)
+        && part_at (y, cells->y, cells->height, view.y, view.height, layout->n_rows, &r)) {
       *panel = i;
       *row = r;
       *column = c;
@@ -54,14 +72,16 @@ MharFigureRect
 mhar_figure_layout_cell (const MharFigureLayout *layout, guint panel, guint row, guint column)
 {
   const MharFigureRect *cells;
+  MharFigureRect view;
 
-  if (panel >= layout->n_panels || row >= layout->n_rows || column >= layout->n_columns)
+  if (panel >= layout->n_panels || row >= layout->n_rows || column >= columns_of (layout, panel))
     return (MharFigureRect){ 0 };
   cells = &layout->panels[panel].cells;
+  view = view_of (layout, panel);
   return (MharFigureRect){
-    .x = cells->x + cells->width * column / layout->n_columns,
-    .y = cells->y + cells->height * row / layout->n_rows,
-    .width = cells->width / layout->n_columns,
-    .height = cells->height / layout->n_rows,
+    .x = cells->x + cells->width * (column - view.x) / view.width,
+    .y = cells->y + cells->height * (row - view.y) / view.height,
+    .width = cells->width / view.width,
+    .height = cells->height / view.height,
   };
 }

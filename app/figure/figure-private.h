@@ -4,10 +4,8 @@
 
 #include "app/figure/axis-labels.h"
 #include "app/figure/colour-map.h"
+#include "app/figure/drawing.h"
 #include "app/figure/figure-text.h"
-#include "app/figure/figure.h"
-
-typedef struct _MharDrawing MharDrawing;
 
 struct _MharDrawing {
   MharFigureLayout out; /* first: layouts given out are drawings */
@@ -27,10 +25,19 @@ struct _MharDrawing {
   gsize *n_sources; /* [n_rows] of maps over sources */
   MharColourMap map;
   gboolean hatched;   /* lines over cells without a value */
-  gboolean over;      /* a value shown lies above the scale */
+  gboolean over;      /* a value shown lies above the scale, */
+  gboolean under;     /* or below it */
   double null_extent; /* marked on the colour bar; NaN: none */
   /* The value in a cell, NaN where there is none; `panel` indexes out.panels, row and column the data. */
   double (*value) (const MharDrawing *drawing, guint panel, guint row, guint column);
+
+  double *consensus; /* [n_rows, n_columns] mean over heads; NULL where no panel shows it */
+
+  MharDrawing *second; /* compare: another scale, for panel second_panel; owned by `extra` */
+  guint second_panel;
+
+  gpointer extra; /* of one kind only; freed with */
+  GDestroyNotify extra_free;
 
   /* kl: per column. */
   double *trained, *null_mean, *null_sd; /* NaN where absent */
@@ -41,6 +48,7 @@ struct _MharDrawing {
 typedef struct {
   MharFigureKind kind;
   const char *name;
+  gboolean listed; /* can be asked for by name */
   gboolean (*available) (const MharDataset *set);
   /* Fills everything that does not depend on the size. */
   gboolean (*prepare) (MharDrawing *drawing, GError **error);
@@ -49,21 +57,22 @@ typedef struct {
   void (*paint) (const MharDrawing *drawing, cairo_t *cr);
 } MharFigureClass;
 
-extern const MharFigureClass mhar_figure_deviation, mhar_figure_depth_map, mhar_figure_kl, mhar_figure_collinearity;
+extern const MharFigureClass mhar_figure_deviation, mhar_figure_depth_map, mhar_figure_kl, mhar_figure_collinearity,
+    mhar_figure_sources, mhar_figure_compare;
 
-/* A prepared drawing of `kind` (MHAR_FIGURE_DEFAULT resolved); NULL with MHAR_ERROR_INPUT. */
-MharDrawing *mhar_drawing_new (const MharDataset *set, MharFigureKind kind, const MharFigureOptions *options,
-                               GError **error);
-void mhar_drawing_free (MharDrawing *drawing);
 /* Sets the size and with it the sizes of text. */
 void mhar_drawing_set_size (MharDrawing *drawing, double width, double height);
 /* Gives the page to the cells: no text from here on. */
 void mhar_drawing_mute (MharDrawing *drawing);
 void mhar_drawing_natural_size (MharDrawing *drawing, double *width, double *height);
-void mhar_drawing_place (MharDrawing *drawing, double width, double height);
-void mhar_drawing_paint (MharDrawing *drawing, cairo_t *cr);
+/* Whether the view is not all of the cells. */
+gboolean mhar_drawing_is_zoomed (const MharDrawing *drawing);
 
-/* Rows and columns 0 … n-1. */
+/* Colour scale and map as the options ask: called by the kinds that draw maps when low, high and map are what they
+ * would be without. */
+void mhar_drawing_apply_scale (MharDrawing *drawing);
+
+/* Rows and columns 0 … n-1, all in view. */
 void mhar_drawing_set_cells (MharDrawing *drawing, guint rows, guint columns);
 void mhar_drawing_set_panels (MharDrawing *drawing, guint n);
 
@@ -81,5 +90,3 @@ void mhar_drawing_set_source (cairo_t *cr, const MharRgb *colour);
 /* "demo-mhar  full_mh · d 256, L 6, H 4 · …": the start of every caption; *bold is the length of the name.
  * g_string_free. */
 GString *mhar_caption_new (const MharDataset *set, gsize *bold);
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharDrawing, mhar_drawing_free)

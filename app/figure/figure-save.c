@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_PIXELS 30000.0 /* on a side of a PNG */
+#define MAX_PIXELS 30000.0          /* on a side of a PNG */
 #define DATE "2000-01-01T00:00:00Z" /* any fixed one: the same figure gives the same bytes */
 
 typedef enum { FORMAT_PDF, FORMAT_SVG, FORMAT_PNG } Format;

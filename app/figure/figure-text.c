@@ -10,9 +10,13 @@
 
 #define MAX_CHARS 200
 
+#define MAX_LAYOUTS 2048
+
 struct _MharText {
-  PangoContext *context;
-  PangoLayout *layout;
+  cairo_matrix_t matrices[2]; /* that the contexts were last told of; all zero: none */
+  PangoContext *contexts[2];  /* of level and of turned text: a layout is done again when its context changes */
+  GHashTable
+      *layouts; /* all that says how it is laid out -> PangoLayout: a window draws the same text again and again */
   PangoFontDescription *font;
   cairo_t *scratch; /* measures the stroke font; NULL where there are fonts */
 };
@@ -37,13 +41,15 @@ mhar_text_new (const char *family)
   PangoFontMap *map = pango_cairo_font_map_get_default ();
   PangoFont *found;
 
-  text->context = pango_font_map_create_context (map);
-  set_options (text->context);
-  text->layout = pango_layout_new (text->context);
+  for (guint i = 0; i < G_N_ELEMENTS (text->contexts); i++) {
+    text->contexts[i] = pango_font_map_create_context (map);
+    set_options (text->contexts[i]);
+  }
+  text->layouts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_object_unref);
   text->font = pango_font_description_new ();
   pango_font_description_set_family (text->font, family ? family : "Sans");
   pango_font_description_set_absolute_size (text->font, 10 * PANGO_SCALE);
-  found = pango_font_map_load_font (map, text->context, text->font);
+  found = pango_font_map_load_font (map, text->contexts[0], text->font);
   if (found) {
     g_object_unref (found);
   } else {
@@ -60,18 +66,19 @@ mhar_text_free (MharText *text)
 {
   if (!text)
     return;
-  g_object_unref (text->layout);
-  g_object_unref (text->context);
+  g_hash_table_unref (text->layouts);
+  for (guint i = 0; i < G_N_ELEMENTS (text->contexts); i++)
+    g_object_unref (text->contexts[i]);
   pango_font_description_free (text->font);
   if (text->scratch)
     cairo_destroy (text->scratch);
   g_free (text);
 }
 
-static void
+static PangoLayout *
 lay_out (MharText *text, const MharTextRun *run)
 {
-  PangoLayout *layout = text->layout;
+  PangoLayout *layout = pango_layout_new (text->contexts[run->up]);
   PangoAttrList *attributes = pango_attr_list_new ();
 
   if (run->bold) {
@@ -90,6 +97,24 @@ lay_out (MharText *text, const MharTextRun *run)
   pango_layout_set_text (layout, run->string, -1);
   pango_layout_set_attributes (layout, attributes);
   pango_attr_list_unref (attributes);
+  return layout;
+}
+
+/* Borrowed until the next call. */
+static PangoLayout *
+find_layout (MharText *text, const MharTextRun *run)
+{
+  g_autofree char *key = g_strdup_printf ("%.17g %.17g %" G_GSIZE_FORMAT " %d%d %s", run->size, run->width, run->bold,
+                                          run->wrap, run->up, run->string);
+  PangoLayout *layout = g_hash_table_lookup (text->layouts, key);
+
+  if (layout)
+    return layout;
+  if (g_hash_table_size (text->layouts) >= MAX_LAYOUTS)
+    g_hash_table_remove_all (text->layouts);
+  layout = lay_out (text, run);
+  g_hash_table_insert (text->layouts, g_steal_pointer (&key), layout);
+  return layout;
 }
 
 void
@@ -106,10 +131,23 @@ mhar_text_measure (MharText *text, const MharTextRun *run, double *along, double
     mhar_stroke_text_extents (text->scratch, lines, run->size, along, across);
     return;
   }
-  lay_out (text, run);
-  pango_layout_get_size (text->layout, &w, &h);
+  pango_layout_get_size (find_layout (text, run), &w, &h);
   *along = (double)w / PANGO_SCALE;
   *across = (double)h / PANGO_SCALE;
+}
+
+/* Tells the layout's context how `cr` turns and scales. Pango lays all of a context's text out again when it is told
+ * anything, so it is not told what it knows. */
+static void
+update_context (MharText *text, cairo_t *cr, PangoLayout *layout, gboolean up)
+{
+  cairo_matrix_t *known = &text->matrices[up], now;
+
+  cairo_get_matrix (cr, &now);
+  if (known->xx == now.xx && known->xy == now.xy && known->yx == now.yx && known->yy == now.yy)
+    return;
+  *known = now;
+  pango_cairo_update_layout (cr, layout);
 }
 
 void
@@ -131,9 +169,10 @@ mhar_text_draw (MharText *text, cairo_t *cr, const MharTextRun *run, double x, d
 
     mhar_stroke_text_show (cr, lines, run->size);
   } else {
-    lay_out (text, run);
-    pango_cairo_update_layout (cr, text->layout);
-    pango_cairo_show_layout (cr, text->layout);
+    PangoLayout *layout = find_layout (text, run);
+
+    update_context (text, cr, layout, run->up);
+    pango_cairo_show_layout (cr, layout);
   }
   cairo_new_path (cr);
   cairo_restore (cr);

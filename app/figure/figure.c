@@ -8,10 +8,8 @@
 #include <string.h>
 
 static const MharFigureClass *const classes[] = {
-  &mhar_figure_deviation,
-  &mhar_figure_depth_map,
-  &mhar_figure_kl,
-  &mhar_figure_collinearity,
+  &mhar_figure_deviation,    &mhar_figure_depth_map, &mhar_figure_kl,
+  &mhar_figure_collinearity, &mhar_figure_sources,   &mhar_figure_compare,
 };
 
 static const MharFigureClass *
@@ -41,7 +39,7 @@ gboolean
 mhar_figure_kind_parse (const char *name, MharFigureKind *kind, GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (classes); i++)
-    if (g_str_equal (classes[i]->name, name)) {
+    if (classes[i]->listed && g_str_equal (classes[i]->name, name)) {
       *kind = classes[i]->kind;
       return TRUE;
     }
@@ -135,6 +133,7 @@ mhar_drawing_new (const MharDataset *set, MharFigureKind kind, const MharFigureO
   drawing->null_extent = NAN;
   if (!class->prepare (drawing, error))
     return NULL;
+  mhar_drawing_set_view (drawing, &drawing->options.view);
   return g_steal_pointer (&drawing);
 }
 
@@ -143,6 +142,8 @@ mhar_drawing_free (MharDrawing *drawing)
 {
   if (!drawing)
     return;
+  for (guint i = 0; i < drawing->out.n_panels; i++)
+    g_free (drawing->out.panels[i].columns);
   g_free (drawing->out.panels);
   g_free (drawing->out.rows);
   g_free (drawing->out.columns);
@@ -158,6 +159,9 @@ mhar_drawing_free (MharDrawing *drawing)
   g_free (drawing->null_mean);
   g_free (drawing->null_sd);
   g_free (drawing->counts);
+  g_free (drawing->consensus);
+  if (drawing->extra)
+    drawing->extra_free (drawing->extra);
   g_free (drawing);
 }
 
@@ -172,6 +176,63 @@ mhar_drawing_set_cells (MharDrawing *drawing, guint rows, guint columns)
     drawing->out.rows[i] = i;
   for (guint i = 0; i < columns; i++)
     drawing->out.columns[i] = i;
+  drawing->out.view = (MharFigureRect){ 0, 0, columns, rows };
+}
+
+gboolean
+mhar_drawing_is_zoomed (const MharDrawing *drawing)
+{
+  const MharFigureRect *view = &drawing->out.view;
+
+  return view->width < drawing->out.n_columns || view->height < drawing->out.n_rows;
+}
+
+void
+mhar_drawing_set_view (MharDrawing *drawing, const MharFigureRect *view)
+{
+  double columns = drawing->out.n_columns, rows = drawing->out.n_rows;
+  MharFigureRect *to = &drawing->out.view;
+
+  *to = (MharFigureRect){ 0, 0, columns, rows };
+  if (drawing->map != MHAR_MAP_OWN && view->width > 0 && view->height > 0) {
+    to->width = CLAMP (view->width, MIN (1, columns), columns);
+    to->height = CLAMP (view->height, MIN (1, rows), rows);
+    to->x = CLAMP (view->x, 0, columns - to->width);
+    to->y = CLAMP (view->y, 0, rows - to->height);
+  }
+  if (drawing->map == MHAR_MAP_OWN) /* a plot: its axes are not those of cells */
+    return;
+  drawing->x.start = to->x;
+  drawing->x.span = to->width;
+  drawing->y.start = to->y;
+  drawing->y.span = to->height;
+}
+
+const MharFigureLayout *
+mhar_drawing_layout (const MharDrawing *drawing)
+{
+  return &drawing->out;
+}
+
+const char *
+mhar_drawing_label (const MharDrawing *drawing, guint panel, gboolean across, guint i)
+{
+  /* Of the two plots of a sources figure the second has its labels where maps have those of their rows. */
+  gboolean lower = drawing->out.kind == MHAR_FIGURE_SOURCES && panel > 0;
+  const MharAxis *axis = across && !lower ? &drawing->x : &drawing->y;
+
+  return i < axis->n && (across || !lower) ? axis->labels[i] : NULL;
+}
+
+double
+mhar_drawing_value (const MharDrawing *drawing, guint panel, guint row, guint column)
+{
+  const MharFigureLayout *out = &drawing->out;
+  guint columns = panel < out->n_panels && out->panels[panel].n_columns ? out->panels[panel].n_columns : out->n_columns;
+
+  if (!drawing->value || panel >= out->n_panels || row >= out->n_rows || column >= columns)
+    return NAN;
+  return drawing->value (drawing, panel, row, column);
 }
 
 void
@@ -187,7 +248,7 @@ void
 mhar_drawing_set_size (MharDrawing *drawing, double width, double height)
 {
   double base = drawing->options.font_size > 0 ? drawing->options.font_size : 8;
-  double fit = MIN (width / (28 * base), height / (17 * base));
+  double fit = MIN (width / (28 * base), height / ((drawing->options.fill ? 8 : 17) * base));
 
   drawing->out.width = width;
   drawing->out.height = height;

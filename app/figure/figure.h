@@ -12,11 +12,13 @@
 G_BEGIN_DECLS
 
 typedef enum {
-  MHAR_FIGURE_DEFAULT,     /* what mhar_figure_default_kind says of the dataset */
-  MHAR_FIGURE_DEVIATION,   /* a panel per head: weight minus the mean over heads (the paper's Figure 4) */
-  MHAR_FIGURE_DEPTH_MAP,   /* a panel per head and their mean: token mean of the routing weight */
-  MHAR_FIGURE_KL,          /* slice disagreement (one head) or head disagreement by site, with the null */
-  MHAR_FIGURE_COLLINEARITY /* cosine between every pair of sublayer outputs */
+  MHAR_FIGURE_DEFAULT,      /* what mhar_figure_default_kind says of the dataset */
+  MHAR_FIGURE_DEVIATION,    /* a panel per head: weight minus the mean over heads (the paper's Figure 4) */
+  MHAR_FIGURE_DEPTH_MAP,    /* a panel per head and their mean: token mean of the routing weight */
+  MHAR_FIGURE_KL,           /* slice disagreement (one head) or head disagreement by site, with the null */
+  MHAR_FIGURE_COLLINEARITY, /* cosine between every pair of sublayer outputs */
+  MHAR_FIGURE_SOURCES,      /* effective number of sources by site; what each source gives one site */
+  MHAR_FIGURE_COMPARE       /* one map of this dataset and of another, and the difference */
 } MharFigureKind;
 
 typedef enum { MHAR_FIGURE_LIGHT, MHAR_FIGURE_DARK } MharFigureTheme;
@@ -25,8 +27,29 @@ typedef enum {
   MHAR_FIGURE_AUTHORS /* as the paper's own plots: depth maps in viridis from 0 to 0.7, dark missing cells */
 } MharFigureStyle;
 
+/* Where a colour scale ends. */
+typedef enum {
+  MHAR_FIGURE_SCALE_AUTO,       /* at the largest value, from 0; both ways where values have a sign */
+  MHAR_FIGURE_SCALE_PERCENTILE, /* at the 1st and the 99th percentile; both ways alike where values have a sign */
+  MHAR_FIGURE_SCALE_FIXED,      /* at the low and the high of the options */
+  MHAR_FIGURE_SCALE_SYMMETRIC   /* at the largest magnitude, both ways */
+} MharFigureScale;
+
+typedef enum {
+  MHAR_MAP_OWN,        /* the kind's: diverging where values have a sign, else sequential */
+  MHAR_MAP_DIVERGING,  /* RdBu: blue, near-white at 0.5, red: told apart with every common colour blindness */
+  MHAR_MAP_SEQUENTIAL, /* viridis: dark to light, evenly */
+  MHAR_MAP_PUOR,       /* brown, near-white at 0.5, violet */
+  MHAR_MAP_CIVIDIS,    /* blue to yellow, the same to nearly every eye */
+  MHAR_MAP_GREYS       /* white to black */
+} MharColourMap;
+
 #define MHAR_FIGURE_ALL_HEADS (-1)
 #define MHAR_FIGURE_CONSENSUS (-2)
+
+typedef struct {
+  double x, y, width, height;
+} MharFigureRect;
 
 typedef struct {
   guint first_sites; /* rows of the panels, counted from the first site; 0: all */
@@ -38,6 +61,17 @@ typedef struct {
   double limit;       /* end of the colour scale (both ends of a diverging one), to share one; 0: from the data */
   gboolean bare;      /* no caption lines below */
   double png_scale;   /* pixels a unit in saved PNG; 0: 3 */
+  MharFigureScale scale;
+  double low, high; /* of MHAR_FIGURE_SCALE_FIXED, low < high; else as MHAR_FIGURE_SCALE_AUTO */
+  MharColourMap map;
+  MharFigureRect view;      /* of maps: the part shown, in cells (columns across, rows down); width 0: all */
+  gboolean deviation;       /* compare: deviations, not weights; depth map: what its numbers are called */
+  guint site;               /* sources: whose sources the lower plot shows */
+  gboolean sorted;          /* sources: the largest first, not the oldest */
+  const MharDataset *other; /* compare: the second dataset. Borrowed */
+  gboolean fill;     /* one map takes all the room there is, whatever that makes of its cells, and has no titles */
+  double room_above; /* of head panels, left empty for a window's own controls */
+  gboolean screen;   /* drawn anew many times a second: hatching in whole pixels, which is quicker */
 } MharFigureOptions;
 
 /* Ten sites, light, plain, all heads, everything else 0. Where a function takes options, NULL means these. */
@@ -65,14 +99,13 @@ gboolean mhar_figure_natural_size (const MharDataset *set, MharFigureKind kind, 
 gboolean mhar_figure_draw (cairo_t *cr, const MharDataset *set, MharFigureKind kind, const MharFigureOptions *options,
                            double width, double height, GError **error);
 
-typedef struct {
-  double x, y, width, height;
-} MharFigureRect;
-
-/* One map or plot. `cells` is cut evenly into the layout's n_rows × n_columns; a kl figure has one row. */
+/* One map or plot. `cells` is cut evenly into the layout's n_rows × n_columns, or the part of them in the layout's
+ * view; plots (kl, sources) have one row. */
 typedef struct {
   MharFigureRect cells;
-  int head; /* which head it shows; MHAR_FIGURE_CONSENSUS; MHAR_FIGURE_ALL_HEADS where it is about none */
+  int head;        /* which head it shows; MHAR_FIGURE_CONSENSUS; MHAR_FIGURE_ALL_HEADS where it is about none */
+  guint n_columns; /* where it differs from the layout's; else 0 */
+  guint *columns;  /* [n_columns] likewise; else NULL */
 } MharFigurePanel;
 
 /* Where mhar_figure_draw puts things at the same arguments. Rectangles of absent things are all zero. */
@@ -82,9 +115,10 @@ typedef struct {
   guint n_panels;
   MharFigurePanel *panels;
   guint n_rows, n_columns;
-  guint *rows;      /* [n_rows] site (deviation, depth map), output (collinearity), 0 (kl) of each row */
-  guint *columns;   /* [n_columns] source, output, or site (kl) of each column */
-  double low, high; /* ends of the colour scale or of the y axis */
+  guint *rows;         /* [n_rows] site (deviation, depth map), output (collinearity), 0 (kl) of each row */
+  guint *columns;      /* [n_columns] source, output, or site (kl, sources) of each column */
+  MharFigureRect view; /* the part of rows and columns that the panels show; all of them but for the options' view */
+  double low, high;    /* ends of the colour scale or of the y axis */
   MharFigureRect bar, histogram, heading, caption;
 } MharFigureLayout;
 
@@ -95,7 +129,8 @@ void mhar_figure_layout_free (MharFigureLayout *layout);
 /* The cell under (x, y); FALSE, and nothing set, where there is none. Row and column count from 0 in the panel. */
 gboolean mhar_figure_layout_hit (const MharFigureLayout *layout, double x, double y, guint *panel, guint *row,
                                  guint *column);
-/* The rectangle of a cell; all zero where an index is out of range. */
+/* The rectangle of a cell, which may lie partly or wholly outside the panel where only a part is in view; all zero
+ * where an index is out of range. */
 MharFigureRect mhar_figure_layout_cell (const MharFigureLayout *layout, guint panel, guint row, guint column);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharFigureLayout, mhar_figure_layout_free)

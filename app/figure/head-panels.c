@@ -86,6 +86,38 @@ prepare_panels (MharDrawing *d, gboolean consensus, GError **error)
   return TRUE;
 }
 
+/* The mean over the heads that have a value. */
+static double
+mean_over_heads (const MharDrawing *d, guint row, guint column)
+{
+  gsize heads = mhar_figure_length (d->field, 1);
+  double sum = 0;
+  guint n = 0;
+
+  for (gsize h = 0; h < heads; h++) {
+    double value = mhar_figure_value (d->field, row, h, column);
+
+    if (isfinite (value)) {
+      sum += value;
+      n++;
+    }
+  }
+  return n ? sum / n : NAN;
+}
+
+static void
+prepare_consensus (MharDrawing *d)
+{
+  gsize columns = d->out.n_columns;
+
+  if (d->out.panels[d->out.n_panels - 1].head != MHAR_FIGURE_CONSENSUS)
+    return;
+  d->consensus = g_new (double, d->out.n_rows *columns);
+  for (guint i = 0; i < d->out.n_rows; i++)
+    for (guint j = 0; j < columns; j++)
+      d->consensus[i * columns + j] = j < d->n_sources[i] ? mean_over_heads (d, i, j) : NAN;
+}
+
 gboolean
 mhar_head_panels_prepare (MharDrawing *d, gboolean consensus, GError **error)
 {
@@ -102,30 +134,25 @@ mhar_head_panels_prepare (MharDrawing *d, gboolean consensus, GError **error)
   d->value = mhar_head_panels_value;
   prepare_source_labels (d);
   prepare_site_labels (d);
-  return prepare_panels (d, consensus, error);
+  if (!prepare_panels (d, consensus, error))
+    return FALSE;
+  prepare_consensus (d);
+  return TRUE;
 }
 
 double
 mhar_head_panels_value (const MharDrawing *d, guint panel, guint row, guint column)
 {
   int head = d->out.panels[panel].head;
-  gsize heads = mhar_figure_length (d->field, 1);
-  double sum = 0;
-  guint n = 0;
 
   if (column >= d->n_sources[row])
     return NAN;
-  if (head >= 0)
-    return mhar_figure_value (d->field, row, (gsize)head, column);
-  for (gsize h = 0; h < heads; h++) {
-    double value = mhar_figure_value (d->field, row, h, column);
-
-    if (isfinite (value)) {
-      sum += value;
-      n++;
-    }
-  }
-  return n ? sum / n : NAN;
+  if (head == MHAR_FIGURE_CONSENSUS)
+    return d->consensus[(gsize)row * d->out.n_columns + column];
+  /* The common case, and asked for every cell. */
+  if (d->field->type == MHAR_FIELD_F32)
+    return (double)d->field->data.f32[((gsize)row * d->field->shape[1] + (gsize)head) * d->field->shape[2] + column];
+  return mhar_figure_value (d->field, row, (gsize)head, column);
 }
 
 void
@@ -157,10 +184,11 @@ measure (MharDrawing *d)
   mhar_axis_measure (&d->y, d->text, d->small, MIN (d->small * 11, d->out.width * 0.22));
   mhar_axis_measure (&d->x, d->text, d->small, MIN (d->small * 11, d->out.height * 0.22));
   in.bar = mhar_colour_bar_width (d);
-  in.left = d->margin + d->y.extent + label_gap + d->small * 1.5;
+  in.left = d->margin + d->y.extent + label_gap + (d->options.fill ? 0 : d->small * 1.5);
   in.right = d->margin + (in.bar > 0 ? in.bar + d->font * 1.4 : 0);
-  in.top = d->margin + d->font * 1.5;
-  in.bottom = d->margin + d->x.extent + label_gap + d->small * 1.6 + mhar_drawing_place_caption (d);
+  in.top = d->margin + (d->options.fill ? 0 : d->font * 1.5) + d->options.room_above;
+  in.bottom
+      = d->margin + d->x.extent + label_gap + (d->options.fill ? 0 : d->small * 1.6) + mhar_drawing_place_caption (d);
   in.gap_y = d->font * 1.9;
   if (d->font <= 0) {
     in.gap_x = in.gap_y = MIN (d->out.width, d->out.height) * 0.02;
@@ -169,10 +197,12 @@ measure (MharDrawing *d)
   return in;
 }
 
-/* Width over height of a panel: square cells unless that makes it a ribbon. */
+/* Width over height of a panel: square cells unless that makes it a ribbon, which `fill` asks for. */
 static double
-panel_aspect (const MharDrawing *d)
+panel_aspect (const MharDrawing *d, const Insets *in)
 {
+  if (d->options.fill && d->out.n_panels == 1)
+    return MAX (d->out.width - in->left - in->right, 1e-3) / MAX (d->out.height - in->top - in->bottom, 1e-3);
   return CLAMP ((double)d->out.n_columns / d->out.n_rows, 0.6, 1.6);
 }
 
@@ -183,7 +213,7 @@ panel_width (const MharDrawing *d, const Insets *in, guint across)
   double width = (d->out.width - in->left - in->right - (across - 1) * in->gap_x) / across;
   double height = (d->out.height - in->top - in->bottom - (down - 1) * in->gap_y) / down;
 
-  return MIN (width, height * panel_aspect (d));
+  return MIN (width, height * panel_aspect (d, in));
 }
 
 /* Panels in a line on paper: small enough for a page, with few places left empty. */
@@ -210,11 +240,11 @@ mhar_head_panels_natural (MharDrawing *d, double *width, double *height)
   in = measure (d);
   most = (PAGE - in.left - in.right - (across - 1) * in.gap_x) / across;
   most = MAX (most, MIN (2.0 * d->out.n_columns, (WIDE_PAGE - in.left - in.right) / across - in.gap_x));
-  panel = MIN (MIN (most, MAX (16.0 * d->out.n_columns, 70)), 400 * panel_aspect (d));
+  panel = MIN (MIN (most, MAX (16.0 * d->out.n_columns, 70)), 400 * panel_aspect (d, &in));
   *width = MAX (in.left + in.right + across * panel + (across - 1) * in.gap_x, PAGE * 0.7);
   mhar_drawing_set_size (d, *width, 1e4);
   in = measure (d);
-  *height = in.top + in.bottom + down * panel / panel_aspect (d) + (down - 1) * in.gap_y;
+  *height = in.top + in.bottom + down * panel / panel_aspect (d, &in) + (down - 1) * in.gap_y;
 }
 
 /* The number of panels in a line that makes them largest; of equals, the one that leaves fewer places empty. */
@@ -256,7 +286,8 @@ fit (MharDrawing *d, guint *across)
   Insets in = measure (d);
 
   *across = best_across (d, &in);
-  while (d->font > 0 && panel_width (d, &in, *across) * MIN (1, 1 / panel_aspect (d)) < d->font * 2.5) {
+  while (d->font > 0 && !d->options.fill
+         && panel_width (d, &in, *across) * MIN (1, 1 / panel_aspect (d, &in)) < d->font * 2.5) {
     if (d->out.caption.height > 0)
       d->no_caption = TRUE;
     else
@@ -273,7 +304,7 @@ mhar_head_panels_place (MharDrawing *d)
   guint across;
   Insets in = fit (d, &across);
   guint down = (d->out.n_panels + across - 1) / across;
-  double w = MAX (panel_width (d, &in, across), 1e-3), h = w / panel_aspect (d);
+  double w = MAX (panel_width (d, &in, across), 1e-3), h = w / panel_aspect (d, &in);
   MharFigureRect grid = { .width = across * w + (across - 1) * in.gap_x, .height = down * h + (down - 1) * in.gap_y };
 
   grid.x = in.left + MAX (0, (d->out.width - in.left - in.right - grid.width) / 2);
@@ -282,8 +313,8 @@ mhar_head_panels_place (MharDrawing *d)
   for (guint i = 0; i < d->out.n_panels; i++)
     d->out.panels[i].cells
         = (MharFigureRect){ grid.x + (i % across) * (w + in.gap_x), grid.y + (i / across) * (h + in.gap_y), w, h };
-  mhar_axis_thin (&d->x, w / d->out.n_columns, d->small);
-  mhar_axis_thin (&d->y, h / d->out.n_rows, d->small);
+  mhar_axis_thin (&d->x, w / d->out.view.width, d->small);
+  mhar_axis_thin (&d->y, h / d->out.view.height, d->small);
   place_bar (d, &in, &grid);
 }
 
@@ -300,6 +331,18 @@ paint_title (const MharDrawing *d, cairo_t *cr, const MharFigurePanel *panel)
   mhar_drawing_write (d, cr, &run, panel->cells.x + panel->cells.width / 2, panel->cells.y - d->font * 0.25, NULL);
 }
 
+/* Whether a map has more cells across than the image it is painted on has pixels for them. */
+static gboolean
+is_reduced (const MharDrawing *d, cairo_t *cr)
+{
+  double width = d->out.panels[0].cells.width, height = d->out.panels[0].cells.height;
+
+  if (cairo_surface_get_type (cairo_get_group_target (cr)) != CAIRO_SURFACE_TYPE_IMAGE)
+    return FALSE;
+  cairo_user_to_device_distance (cr, &width, &height);
+  return d->out.view.width > round (fabs (width)) || d->out.view.height > round (fabs (height));
+}
+
 static void
 paint_axis_titles (const MharDrawing *d, cairo_t *cr)
 {
@@ -307,11 +350,16 @@ paint_axis_titles (const MharDrawing *d, cairo_t *cr)
   const MharFigureRect *first = &d->out.panels[0].cells, *right = &d->out.panels[last_in_line].cells;
   const MharFigureRect *bottom = &d->out.panels[n - 1].cells;
   double label_gap = d->small * 0.6, end = bottom->y + bottom->height;
-  MharTextRun x = { .string = d->x.title, .size = d->small, .along = 0.5, .width = d->out.width - 2 * d->margin };
+  gboolean reduced = is_reduced (d, cr);
+  double middle = (first->x + right->x + right->width) / 2;
+  g_autofree char *title
+      = g_strconcat (d->x.title, reduced ? "; of cells that share a pixel the largest is seen" : "", NULL);
+  MharTextRun x = { .string = title, .size = d->small, .along = 0.5, .width = d->out.width - 2 * d->margin };
   MharTextRun y = { .string = d->y.title, .size = d->small, .along = 0.5, .across = 1, .up = TRUE };
 
-  mhar_drawing_write (d, cr, &x, (first->x + right->x + right->width) / 2,
-                      end + d->x.extent + label_gap + d->small * 0.3, &d->palette->faint);
+  if (reduced)
+    x.width = 2 * MIN (middle, d->out.width - middle) - 2 * d->margin;
+  mhar_drawing_write (d, cr, &x, middle, end + d->x.extent + label_gap + d->small * 0.3, &d->palette->faint);
   mhar_drawing_write (d, cr, &y, first->x - d->y.extent - label_gap - d->small * 0.2, (first->y + end) / 2,
                       &d->palette->faint);
 }
@@ -325,14 +373,14 @@ mhar_head_panels_paint (const MharDrawing *d, cairo_t *cr)
     mhar_map_panel_paint (d, cr, i);
     if (d->font <= 0)
       continue;
-    if (d->out.n_panels > 1 || panel->head != 0)
+    if (!d->options.fill && (d->out.n_panels > 1 || panel->head != 0))
       paint_title (d, cr, panel);
     if (i % d->grid_columns == 0)
       mhar_axis_paint_left (&d->y, cr, d->text, &panel->cells, d->small * 0.6, d->palette);
     if (i + d->grid_columns >= d->out.n_panels)
       mhar_axis_paint_below (&d->x, cr, d->text, &panel->cells, d->small * 0.6, d->palette);
   }
-  if (d->font > 0)
+  if (d->font > 0 && !d->options.fill)
     paint_axis_titles (d, cr);
   mhar_colour_bar_paint (d, cr);
 }

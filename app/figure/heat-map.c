@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells as rectangles, or as one image expanded by a whole factor.
+/* Cells as rectangles, or as one image expanded by a whole factor; on images as the very pixels they cover.
  *
  * Viewers smooth the edges of adjacent rectangles separately and leave white hairlines between them, so on vector
  * surfaces a cell reaches under its right and lower neighbours, which are drawn after it. They also smooth enlarged
  * images (SVG has no way to forbid it that Cairo writes), so an image is expanded before it is handed over. */
 #include "app/figure/heat-map.h"
+
+#include "app/figure/heat-pixels.h"
 
 #include <math.h>
 
@@ -47,6 +49,30 @@ mhar_heat_map_snap (cairo_t *cr, const MharFigureRect *rect)
   return (MharFigureRect){ x0, y0, x1 - x0, y1 - y0 };
 }
 
+MharFigureRect
+mhar_heat_map_view (const MharHeatMap *map)
+{
+  return map->view ? *map->view : (MharFigureRect){ 0, 0, map->columns, map->rows };
+}
+
+MharFigureRect
+mhar_heat_map_cell (const MharHeatMap *map, guint row, guint column)
+{
+  MharFigureRect view = mhar_heat_map_view (map);
+  double w = map->cells.width / view.width, h = map->cells.height / view.height;
+
+  return (MharFigureRect){ map->cells.x + w * (column - view.x), map->cells.y + h * (row - view.y), w, h };
+}
+
+void
+mhar_heat_map_visible (double start, double length, guint n, guint *first, guint *count)
+{
+  double from = CLAMP (floor (start), 0, n), to = CLAMP (ceil (start + length), from, n);
+
+  *first = (guint)from;
+  *count = (guint)(to - from);
+}
+
 static gboolean
 has_cell (const MharHeatMap *map, guint row, guint column)
 {
@@ -58,9 +84,7 @@ has_cell (const MharHeatMap *map, guint row, guint column)
 static void
 paint_cell (const MharHeatMap *map, cairo_t *cr, guint row, guint column, gboolean vector)
 {
-  const MharFigureRect *cells = &map->cells;
-  double w = cells->width / map->columns, h = cells->height / map->rows;
-  MharFigureRect cell = { cells->x + w * column, cells->y + h * row, w, h };
+  MharFigureRect cell = mhar_heat_map_cell (map, row, column);
   MharRgb colour;
 
   if (!map->colour (map->data, row, column, &colour))
@@ -85,13 +109,21 @@ static void
 paint_rectangles (const MharHeatMap *map, cairo_t *cr)
 {
   gboolean vector = mhar_heat_map_is_vector (cr);
+  MharFigureRect view = mhar_heat_map_view (map);
+  guint row, column, rows, columns;
 
+  mhar_heat_map_visible (view.y, view.height, map->rows, &row, &rows);
+  mhar_heat_map_visible (view.x, view.width, map->columns, &column, &columns);
   cairo_save (cr);
+  if (map->view) {
+    cairo_rectangle (cr, map->cells.x, map->cells.y, map->cells.width, map->cells.height);
+    cairo_clip (cr);
+  }
   if (!vector)
     cairo_set_antialias (cr, CAIRO_ANTIALIAS_NONE);
-  for (guint row = 0; row < map->rows; row++)
-    for (guint column = 0; column < map->columns; column++)
-      paint_cell (map, cr, row, column, vector);
+  for (guint i = row; i < row + rows; i++)
+    for (guint j = column; j < column + columns; j++)
+      paint_cell (map, cr, i, j, vector);
   cairo_restore (cr);
 }
 
@@ -120,7 +152,8 @@ choose_factors (const MharHeatMap *map, guint *across, guint *down)
   }
 }
 
-/* NULL where there is no memory for it. A map too large for an image shows every n-th row or column. */
+/* An image in an error state where there is no memory for it. A map too large for an image shows every n-th row or
+ * column. */
 static cairo_surface_t *
 expanded_image (const MharHeatMap *map)
 {
@@ -155,16 +188,19 @@ expanded_image (const MharHeatMap *map)
 static void
 paint_image (const MharHeatMap *map, cairo_t *cr)
 {
-  MharFigureRect cells = mhar_heat_map_snap (cr, &map->cells);
+  MharFigureRect cells = mhar_heat_map_snap (cr, &map->cells), view = mhar_heat_map_view (map);
   cairo_surface_t *image = expanded_image (map);
   double width = cairo_image_surface_get_width (image), height = cairo_image_surface_get_height (image);
+  double left = width * view.x / map->columns, top = height * view.y / map->rows;
 
+  width *= view.width / map->columns;
+  height *= view.height / map->rows;
   cairo_save (cr);
   cairo_translate (cr, cells.x, cells.y);
   if (width > 0 && height > 0)
     cairo_scale (cr, cells.width / width, cells.height / height);
   /* An image that could not be made puts its error into `cr`, where the caller looks. */
-  cairo_set_source_surface (cr, image, 0, 0);
+  cairo_set_source_surface (cr, image, -left, -top);
   cairo_pattern_set_filter (cairo_get_source (cr), CAIRO_FILTER_NEAREST);
   cairo_rectangle (cr, 0, 0, width, height);
   cairo_fill (cr);
@@ -180,7 +216,9 @@ mhar_heat_map_paint (const MharHeatMap *map, cairo_t *cr)
   /* Less than a pixel: nothing to see, and no scale to invert. */
   if (map->rows == 0 || map->columns == 0 || !(snapped.width > 1e-6) || !(snapped.height > 1e-6))
     return;
-  if (map->image)
+  if (mhar_heat_pixels_apply (cr, &snapped))
+    mhar_heat_pixels_paint (map, cr, &snapped);
+  else if (map->image)
     paint_image (map, cr);
   else
     paint_rectangles (map, cr);

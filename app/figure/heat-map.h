@@ -15,12 +15,23 @@ typedef gboolean (*MharCellColour) (gconstpointer data, guint row, guint column,
 typedef struct {
   MharFigureRect cells;
   guint rows, columns;
-  gboolean image; /* as an image, not as rectangles */
+  gboolean image;             /* on vector surfaces as an image, not as rectangles */
+  const MharFigureRect *view; /* the part in `cells`: x, width in columns, y, height in rows; NULL: all */
   MharCellColour colour;
+  /* Where several cells share a pixel, the one with the largest rank is seen; NULL: the last. −∞ where there is none.
+   */
+  double (*rank) (gconstpointer data, guint row, guint column);
   gconstpointer data;
 } MharHeatMap;
 
 void mhar_heat_map_paint (const MharHeatMap *map, cairo_t *cr);
+
+/* What of the map is in `cells`: its view, or everything. */
+MharFigureRect mhar_heat_map_view (const MharHeatMap *map);
+/* The rectangle of a cell, in view or not. */
+MharFigureRect mhar_heat_map_cell (const MharHeatMap *map, guint row, guint column);
+/* The first and the number of the cells along an axis of `n` that are at least partly in view. */
+void mhar_heat_map_visible (double start, double length, guint n, guint *first, guint *count);
 
 /* Whether the surface keeps shapes (PDF, SVG, PS) and not pixels. */
 gboolean mhar_heat_map_is_vector (cairo_t *cr);

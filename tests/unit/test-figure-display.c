@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a window asks of figures beyond what is printed: a part of a map, other scales and colours, sources, comparisons. */
+/* What a window asks of figures beyond what is printed: a part of a map, other scales and colours, sources,
+ * comparisons. */
 #include "app/figure/colour-map.h"
 #include "app/figure/drawing.h"
 #include "app/figure/pairing.h"
@@ -60,7 +61,8 @@ colour_error (guint32 got, double r, double g, double b)
 static void
 test_view_cells (void)
 {
-  static const MharFigureRect views[] = { { 0, 0, 193, 193 }, { 3, 2, 20, 20 }, { 17.37, 40.81, 12.5, 12.5 }, { 180, 180, 40, 40 } };
+  static const MharFigureRect views[]
+      = { { 0, 0, 193, 193 }, { 3, 2, 20, 20 }, { 17.37, 40.81, 12.5, 12.5 }, { 180, 180, 40, 40 } };
   g_autoptr (MharDataset) set = sample_full (193, 2);
   MharFigureOptions options = plain_options ();
   double worst = 0;
@@ -133,8 +135,9 @@ test_view_of_all_is_no_view (void)
     drawing = mhar_drawing_new (set, MHAR_FIGURE_DEPTH_MAP, &options, NULL);
     surfaces[i] = paint (drawing, 600, 400, 1);
   }
-  g_assert_cmpmem (cairo_image_surface_get_data (surfaces[0]), (gsize)cairo_image_surface_get_stride (surfaces[0]) * 400,
-                   cairo_image_surface_get_data (surfaces[1]), (gsize)cairo_image_surface_get_stride (surfaces[1]) * 400);
+  g_assert_cmpmem (
+      cairo_image_surface_get_data (surfaces[0]), (gsize)cairo_image_surface_get_stride (surfaces[0]) * 400,
+      cairo_image_surface_get_data (surfaces[1]), (gsize)cairo_image_surface_get_stride (surfaces[1]) * 400);
   cairo_surface_destroy (surfaces[0]);
   cairo_surface_destroy (surfaces[1]);
 }
@@ -281,7 +284,8 @@ test_sources (void)
   for (guint i = 1; i < 8; i++)
     g_assert_cmpfloat (mhar_drawing_value (drawing, 1, 0, i - 1), >=, mhar_drawing_value (drawing, 1, 0, i));
   g_assert_cmpfloat_with_epsilon (mhar_drawing_value (drawing, 0, 0, 7),
-                                  exp ((double)((MharField *)mhar_dataset_get (set, "entropy"))->data.f32[7 * 4 + 2]), 1e-9);
+                                  exp ((double)((MharField *)mhar_dataset_get (set, "entropy"))->data.f32[7 * 4 + 2]),
+                                  1e-9);
   cell = mhar_figure_layout_cell (layout, 1, 0, 7);
   g_assert_true (mhar_figure_layout_hit (layout, cell.x + cell.width / 2, cell.y + 3, &panel, &row, &column));
   g_assert_cmpuint (panel, ==, 1);

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* Two checkpoints on one scale: the first left, the second right, between them the second minus the first on a scale of
+ * its own. Sites and sources are matched by label; what only one of them has is absent in the other and in the
+ * difference. */
+#include "app/figure/colour-bar.h"
+#include "app/figure/pairing.h"
+#include "app/figure/figure-data.h"
+#include "app/figure/head-panels.h"
+#include "app/figure/ticks.h"
+#include "core/error.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FIRST, DIFFERENCE, SECOND, N_PANELS };
+
+typedef struct {
+  MharPairing *pairing;
+  double *values[2]; /* [n_rows, n_columns] of either dataset */
+  MharDrawing *second;
+  char *titles[N_PANELS];
+} Compare;
+
+static gboolean
+available (const MharDataset *set)
+{
+  return mhar_figure_any_finite (mhar_figure_field (set, "weight", 3));
+}
+
+static void
+compare_free (gpointer data)
+{
+  Compare *c = data;
+
+  mhar_pairing_free (c->pairing);
+  if (c->second)
+    c->second->text = NULL; /* the other's */
+  mhar_drawing_free (c->second);
+  for (guint i = 0; i < 2; i++)
+    g_free (c->values[i]);
+  for (guint i = 0; i < N_PANELS; i++)
+    g_free (c->titles[i]);
+  g_free (c);
+}
+
+static double
+value (const MharDrawing *d, guint panel, guint row, guint column)
+{
+  const Compare *c = d->extra;
+  gsize at = (gsize)row * d->out.n_columns + column;
+
+  if (panel == DIFFERENCE)
+    return c->values[1][at] - c->values[0][at];
+  return c->values[panel == SECOND][at];
+}
+
+/* A head's value, or the mean over the heads that have one. */
+static double
+cell (const MharField *field, guint site, int head, guint source)
+{
+  double sum = 0;
+  guint n = 0;
+
+  if (head >= 0)
+    return mhar_figure_value (field, site, (gsize)head, source);
+  for (gsize h = 0; h < field->shape[1]; h++) {
+    double here = mhar_figure_value (field, site, h, source);
+
+    if (isfinite (here)) {
+      sum += here;
+      n++;
+    }
+  }
+  return n ? sum / n : NAN;
+}
+
+static void
+fill_values (MharDrawing *d, guint which, const MharField *field)
+{
+  Compare *c = d->extra;
+  const MharPairing *p = c->pairing;
+
+  c->values[which] = g_new (double, MAX ((gsize)p->n_rows * p->n_columns, 1));
+  for (guint i = 0; i < p->n_rows; i++)
+    for (guint j = 0; j < p->n_columns; j++) {
+      gsize at = (gsize)i * p->n_columns + j;
+      guint site = p->sites[which][i], source = p->sources[which][at];
+
+      c->values[which][at] = site < G_MAXUINT && source < G_MAXUINT ? cell (field, site, d->options.head, source) : NAN;
+    }
+}
+
+static const char *
+field_name (const MharDrawing *d)
+{
+  return d->options.deviation ? "deviation" : "weight";
+}
+
+/* Both datasets have the field and the head. */
+static gboolean
+check (const MharDrawing *d, GError **error)
+{
+  const MharDataset *sets[2] = { d->set, d->options.other };
+
+  if (!d->options.other)
+    return mhar_bad_input (error, "there is nothing to compare with; open a second checkpoint or result");
+  for (guint i = 0; i < 2; i++) {
+    const MharField *field = mhar_figure_field (sets[i], field_name (d), 3);
+    g_autofree char *name = mhar_figure_checkpoint (sets[i]);
+
+    if (!mhar_figure_any_finite (field))
+      return mhar_bad_input (error, "%s has no %s map to compare; choose %s", name, field_name (d),
+                             d->options.deviation ? "weights" : "another checkpoint");
+    if (d->options.head >= (int)field->shape[1])
+      return mhar_bad_input (error, "%s has no head %d to compare; its heads are 0 to %u", name, d->options.head,
+                             (guint)field->shape[1] - 1);
+  }
+  return TRUE;
+}
+
+/* Sites with one source give it all: no choice, and they would set the scale of weights. */
+static void
+find_scale (MharDrawing *d)
+{
+  double most = 0, choice = 0;
+
+  for (guint i = 0; i < d->out.n_rows; i++)
+    for (guint which = 0; which < 2; which++)
+      for (guint j = 0; j < d->out.n_columns; j++) {
+        double here = fabs (value (d, which ? SECOND : FIRST, i, j));
+
+        if (!isfinite (here))
+          continue;
+        most = MAX (most, here);
+        if (d->n_sources[i] > 1)
+          choice = MAX (choice, here);
+      }
+  d->out.high = d->options.limit > 0 ? d->options.limit : choice > 0 ? choice : most > 0 ? most : 1;
+  d->out.low = d->options.deviation ? -d->out.high : 0;
+  d->over = most > d->out.high * (1 + 1e-6);
+}
+
+/* The largest difference; where it is goes to the heading. */
+static double
+largest_difference (const MharDrawing *d, guint *row, guint *column)
+{
+  double most = 0;
+
+  for (guint i = 0; i < d->out.n_rows; i++)
+    for (guint j = 0; j < d->out.n_columns; j++) {
+      double here = fabs (value (d, DIFFERENCE, i, j));
+
+      if (isfinite (here) && here > most) {
+        most = here;
+        *row = i;
+        *column = j;
+      }
+    }
+  return most;
+}
+
+static void
+prepare_words (MharDrawing *d, double most, guint row, guint column)
+{
+  Compare *c = d->extra;
+  g_autofree char *head
+      = d->options.head >= 0 ? g_strdup_printf ("head %d", d->options.head) : g_strdup ("mean over heads");
+  g_autofree char *first = mhar_figure_checkpoint (d->set), *second = mhar_figure_checkpoint (d->options.other);
+  GString *text = g_string_new (d->options.deviation ? "Deviation" : "Weight");
+
+  c->titles[FIRST] = g_strdup_printf ("A  %s", first);
+  c->titles[SECOND] = g_strdup_printf ("B  %s", second);
+  c->titles[DIFFERENCE] = g_strdup ("B − A");
+  d->heading_bold = text->len;
+  g_string_append_printf (text, "   %s", head);
+  if (most > 0) {
+    g_autofree char *number = mhar_number (value (d, DIFFERENCE, row, column), 3);
+
+    g_string_append_printf (text, " · largest difference %s: %s reads %s", number, c->pairing->rows[row],
+                            c->pairing->columns[column]);
+  }
+  d->heading = g_string_free (text, FALSE);
+  d->caption = g_strdup_printf (
+      "Sites from top to bottom, sources from left to right, matched by name; %s: one of the two has none.",
+      d->hatched ? "hatched" : "dark");
+}
+
+/* The scale of the middle panel, as a drawing that is never painted itself. */
+static MharDrawing *
+difference_scale (MharDrawing *d, double most)
+{
+  MharDrawing *scale = g_new0 (MharDrawing, 1);
+
+  scale->set = d->set;
+  scale->palette = d->palette;
+  scale->text = d->text;
+  scale->map = MHAR_MAP_DIVERGING;
+  scale->null_extent = NAN;
+  scale->out.high = most > 0 ? most : 1;
+  scale->out.low = -scale->out.high;
+  scale->scale_title = g_strdup ("difference");
+  return scale;
+}
+
+static void
+take_axes (MharDrawing *d)
+{
+  Compare *c = d->extra;
+  MharPairing *p = c->pairing;
+  char **rows = g_new (char *, MAX (p->n_rows, 1)), **columns = g_new (char *, MAX (p->n_columns, 1));
+
+  for (guint i = 0; i < p->n_rows; i++)
+    rows[i] = g_strdup (p->rows[i]);
+  for (guint i = 0; i < p->n_columns; i++)
+    columns[i] = g_strdup (p->columns[i]);
+  mhar_axis_init (&d->y, rows, p->n_rows, NULL);
+  mhar_axis_init (&d->x, columns, p->n_columns, NULL);
+}
+
+static void
+count_sources (MharDrawing *d)
+{
+  d->n_sources = g_new0 (gsize, MAX (d->out.n_rows, 1));
+  for (guint i = 0; i < d->out.n_rows; i++)
+    for (guint j = 0; j < d->out.n_columns; j++)
+      d->n_sources[i] += isfinite (value (d, FIRST, i, j)) || isfinite (value (d, SECOND, i, j));
+}
+
+static gboolean
+prepare (MharDrawing *d, GError **error)
+{
+  Compare *c = g_new0 (Compare, 1);
+  guint row = 0, column = 0;
+  double most;
+
+  d->extra = c;
+  d->extra_free = compare_free;
+  if (!check (d, error))
+    return FALSE;
+  c->pairing = mhar_pairing_new (d->set, d->options.other, field_name (d), error);
+  if (!c->pairing)
+    return FALSE;
+  d->value = value;
+  d->map = d->options.deviation ? MHAR_MAP_DIVERGING : MHAR_MAP_SEQUENTIAL;
+  d->hatched = d->options.style == MHAR_FIGURE_PLAIN;
+  mhar_drawing_set_cells (d, c->pairing->n_rows, c->pairing->n_columns);
+  fill_values (d, 0, mhar_figure_field (d->set, field_name (d), 3));
+  fill_values (d, 1, mhar_figure_field (d->options.other, field_name (d), 3));
+  count_sources (d);
+  take_axes (d);
+  mhar_drawing_set_panels (d, N_PANELS);
+  most = largest_difference (d, &row, &column);
+  c->second = d->second = difference_scale (d, most);
+  d->second_panel = DIFFERENCE;
+  find_scale (d);
+  mhar_drawing_apply_scale (d);
+  for (guint i = 0; i < N_PANELS; i++)
+    d->out.panels[i].head = d->options.head >= 0 ? d->options.head : MHAR_FIGURE_CONSENSUS;
+  d->scale_title = g_strdup (field_name (d));
+  prepare_words (d, most, row, column);
+  return TRUE;
+}
+
+typedef struct {
+  double left, top, bottom, gap;
+  double bars[2]; /* widths of the two colour bars with what is beside them */
+} Insets;
+
+static Insets
+measure (MharDrawing *d)
+{
+  double label_gap = d->small * 0.6;
+  Insets in = { .gap = d->font * 1.2 };
+
+  d->second->font = d->font;
+  d->second->small = d->small;
+  d->second->margin = d->margin;
+  d->second->out.width = d->out.width;
+  d->second->out.height = d->out.height;
+  mhar_axis_measure (&d->y, d->text, d->small, MIN (d->small * 11, d->out.width * 0.2));
+  mhar_axis_measure (&d->x, d->text, d->small, MIN (d->small * 11, d->out.height * 0.22));
+  in.left = d->margin + (d->font > 0 ? d->y.extent + label_gap : 0);
+  in.top = d->margin + (d->font > 0 ? d->font * 3.2 : 0);
+  in.bottom = d->margin + (d->font > 0 ? d->x.extent + label_gap : 0) + mhar_drawing_place_caption (d);
+  in.bars[0] = mhar_colour_bar_width (d);
+  in.bars[1] = mhar_colour_bar_width (d->second);
+  if (d->font <= 0)
+    in.gap = MIN (d->out.width, d->out.height) * 0.02;
+  return in;
+}
+
+/* Width of a panel, with cells about square. */
+static double
+panel_width (const MharDrawing *d, const Insets *in, double *aspect)
+{
+  double bars = d->font > 0 ? in->bars[0] + in->bars[1] + 2.8 * d->font : 0;
+  double width = (d->out.width - in->left - d->margin - bars - 2 * in->gap) / N_PANELS;
+
+  *aspect = CLAMP ((double)d->out.n_columns / d->out.n_rows, 0.6, 1.6);
+  return MIN (width, (d->out.height - in->top - in->bottom) * *aspect);
+}
+
+static void
+place_bars (MharDrawing *d, const Insets *in, const MharFigureRect *last)
+{
+  MharFigureRect area = { last->x + last->width + d->font * 1.4, last->y, in->bars[0], last->height };
+
+  mhar_colour_bar_place (d, &area);
+  area.x += in->bars[0] + d->font * 1.4;
+  area.width = in->bars[1];
+  mhar_colour_bar_place (d->second, &area);
+}
+
+static void
+place (MharDrawing *d)
+{
+  double aspect, width, height, total;
+  Insets in = measure (d);
+  MharFigureRect at;
+
+  width = panel_width (d, &in, &aspect);
+  if (d->font > 0 && width < d->font * 4 && d->out.caption.height > 0) {
+    d->no_caption = TRUE;
+    in = measure (d);
+    width = panel_width (d, &in, &aspect);
+  }
+  if (d->font > 0 && MIN (width, width / aspect) < d->font * 3) {
+    mhar_drawing_mute (d);
+    in = measure (d);
+    width = panel_width (d, &in, &aspect);
+  }
+  width = MAX (width, 1e-3);
+  height = width / aspect;
+  total = in.left + N_PANELS * width + 2 * in.gap + d->margin;
+  total += d->font > 0 ? in.bars[0] + in.bars[1] + 2.8 * d->font : 0;
+  at = (MharFigureRect){ in.left + MAX (0, (d->out.width - total) / 2), in.top, width, height };
+  at.y += MAX (0, (d->out.height - in.top - in.bottom - height) / 2);
+  d->out.heading
+      = (MharFigureRect){ at.x, MAX (at.y - d->font * 3.2, 0), d->out.width - d->margin - at.x, d->font * 1.4 };
+  for (guint i = 0; i < N_PANELS; i++, at.x += width + in.gap)
+    d->out.panels[i].cells = at;
+  mhar_axis_thin (&d->x, width / d->out.view.width, d->small);
+  mhar_axis_thin (&d->y, height / d->out.view.height, d->small);
+  place_bars (d, &in, &d->out.panels[N_PANELS - 1].cells);
+}
+
+static void
+natural (MharDrawing *d, double *width, double *height)
+{
+  const MharFigureRect *cells = &d->out.panels[0].cells;
+
+  *width = CLAMP (230 + 3 * 2.4 * d->out.n_columns, 504, 1512);
+  mhar_drawing_set_size (d, *width, 1e4);
+  place (d);
+  *height
+      = 2 * d->margin + d->font * 3.2 + cells->height + d->x.extent + d->small * 0.6 + mhar_drawing_place_caption (d);
+}
+
+static void
+paint (const MharDrawing *d, cairo_t *cr)
+{
+  const Compare *c = d->extra;
+  MharTextRun heading
+      = { .string = d->heading, .size = d->font, .bold = d->heading_bold, .width = d->out.heading.width };
+
+  for (guint i = 0; i < N_PANELS; i++) {
+    const MharFigureRect *cells = &d->out.panels[i].cells;
+    MharTextRun title
+        = { .string = c->titles[i], .size = d->font, .along = 0.5, .across = 1, .width = cells->width + d->font };
+
+    mhar_map_panel_paint (d, cr, i);
+    if (d->font <= 0)
+      continue;
+    mhar_drawing_write (d, cr, &title, cells->x + cells->width / 2, cells->y - d->font * 0.25, NULL);
+    if (i == 0)
+      mhar_axis_paint_left (&d->y, cr, d->text, cells, d->small * 0.6, d->palette);
+    mhar_axis_paint_below (&d->x, cr, d->text, cells, d->small * 0.6, d->palette);
+  }
+  if (d->font > 0)
+    mhar_drawing_write (d, cr, &heading, d->out.heading.x, d->out.heading.y, NULL);
+  mhar_colour_bar_paint (d, cr);
+  mhar_colour_bar_paint (d->second, cr);
+}
+
+const MharPairing *
+mhar_drawing_pairing (const MharDrawing *d)
+{
+  const Compare *c = d->extra;
+
+  return d->out.kind == MHAR_FIGURE_COMPARE ? c->pairing : NULL;
+}
+
+const MharFigureClass mhar_figure_compare = {
+  .kind = MHAR_FIGURE_COMPARE,
+  .name = "compare",
+  .available = available,
+  .prepare = prepare,
+  .natural = natural,
+  .place = place,
+  .paint = paint,
+};
