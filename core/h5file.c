@@ -155,11 +155,9 @@ mhar_h5_writer_commit (MharH5Writer *writer, GError **error)
     return discard (writer);
   }
   g_clear_pointer (&writer->temp, g_free);
-  if (!sync_folder (writer->target)) {
-    int code = errno;
-    g_unlink (writer->target);
-    return mhar_h5_write_refused (writer, error, "%s", g_strerror (code));
-  }
+  /* The new file is whole and the old one gone: it stays, though a crash now might still undo the rename. */
+  if (!sync_folder (writer->target))
+    return mhar_h5_write_refused (writer, error, "its folder cannot be synchronised (%s)", g_strerror (errno));
   return TRUE;
 }
 
