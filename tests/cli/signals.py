@@ -12,6 +12,10 @@ import h5py
 
 from harness import *
 
+# As from a terminal, even where whoever runs the tests ignores them (nohup): programs inherit that.
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)
+
 # Some seconds of work, in batches so small that a cancel is seen soon.
 LONG = ["--tokens", IDS, "--max-tokens", "25000", "--context", "128", "--batch", "4", "--null-draws", "64", "--device", "cpu"]
 PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
