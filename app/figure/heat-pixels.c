@@ -181,6 +181,8 @@ fill_ranked (Canvas *canvas)
 static void
 copy_band (const Canvas *canvas, cairo_t *cr, cairo_surface_t *image)
 {
+  if (cairo_status (cr) != CAIRO_STATUS_SUCCESS)
+    return; /* cairo 1.16 loses the pattern that it makes for a context in error */
   cairo_save (cr);
   cairo_identity_matrix (cr);
   cairo_set_source_surface (cr, image, canvas->x, canvas->y + canvas->top);
