@@ -5,6 +5,19 @@
 
 #include <string.h>
 
+/* flash-linear-attention's names, where they differ from Hugging Face's. */
+static const char *const other_names[][2] = {
+  { "input_layernorm", "attn_norm" },
+  { "post_attention_layernorm", "mlp_norm" },
+  { "self_attn.q_proj", "attn.q_proj" },
+  { "self_attn.k_proj", "attn.k_proj" },
+  { "self_attn.v_proj", "attn.v_proj" },
+  { "self_attn.o_proj", "attn.o_proj" },
+  { "self_attn.q_norm", "attn.q_norm" },
+  { "self_attn.k_norm", "attn.k_norm" },
+  { "model.embed_tokens", "model.embeddings" },
+};
+
 typedef struct {
   const char *name;
   guint n_dims;
@@ -13,12 +26,25 @@ typedef struct {
   const MharTensor **tensor;
 } Wanted;
 
+/* The tensor's name in this checkpoint, without ".weight". */
+static const char *
+name_here (const MharCheckpoint *checkpoint, const char *name)
+{
+  if (mhar_checkpoint_find (checkpoint, "model.embeddings.weight") == NULL)
+    return name;
+  for (guint i = 0; i < G_N_ELEMENTS (other_names); i++)
+    if (strcmp (name, other_names[i][0]) == 0)
+      return other_names[i][1];
+  return name;
+}
+
 static gboolean
-find_all (const MharCheckpoint *checkpoint, const char *prefix, const Wanted *wanted, guint n, GError **error)
+find_all (const MharCheckpoint *checkpoint, const char *prefix, const char *suffix, const Wanted *wanted, guint n,
+          GError **error)
 {
   for (guint i = 0; i < n; i++) {
     const Wanted *w = &wanted[i];
-    g_autofree char *name = g_strconcat (prefix, w->name, ".weight", NULL);
+    g_autofree char *name = g_strconcat (prefix, name_here (checkpoint, w->name), suffix, NULL);
     if (w->optional) {
       if (!mhar_checkpoint_want (checkpoint, name, w->n_dims, w->shape, w->tensor, error))
         return FALSE;
@@ -29,6 +55,30 @@ find_all (const MharCheckpoint *checkpoint, const char *prefix, const Wanted *wa
       return FALSE;
   }
   return TRUE;
+}
+
+static gboolean
+find_biases (const MharCheckpoint *checkpoint, const char *prefix, MharLayerTensors *t, GError **error)
+{
+  const MharBody *b = mhar_config_body (mhar_checkpoint_config (checkpoint));
+  guint64 d = (guint64) b->width, f = (guint64) b->ffn, e = (guint64) b->head_dim;
+  guint64 ae = (guint64) b->heads * e, ke = (guint64) b->kv_heads * e;
+  const Wanted attention[] = {
+    { "self_attn.q_proj", 1, { ae }, FALSE, &t->q_bias },
+    { "self_attn.k_proj", 1, { ke }, FALSE, &t->k_bias },
+    { "self_attn.v_proj", 1, { ke }, FALSE, &t->v_bias },
+    { "self_attn.o_proj", 1, { d }, FALSE, &t->o_bias },
+  };
+  const Wanted mlp[] = {
+    { "mlp.gate_proj", 1, { f }, FALSE, &t->gate_bias },
+    { "mlp.up_proj", 1, { f }, FALSE, &t->up_bias },
+    { "mlp.down_proj", 1, { d }, FALSE, &t->down_bias },
+  };
+
+  t->q_bias = t->k_bias = t->v_bias = t->o_bias = t->gate_bias = t->up_bias = t->down_bias = NULL;
+  if (b->attention_bias && !find_all (checkpoint, prefix, ".bias", attention, G_N_ELEMENTS (attention), error))
+    return FALSE;
+  return !b->mlp_bias || find_all (checkpoint, prefix, ".bias", mlp, G_N_ELEMENTS (mlp), error);
 }
 
 gboolean
@@ -52,7 +102,8 @@ mhar_body_layer (const MharCheckpoint *checkpoint, int layer, MharLayerTensors *
   };
   g_autofree char *prefix = g_strdup_printf ("model.layers.%d.", layer);
 
-  if (!find_all (checkpoint, prefix, wanted, G_N_ELEMENTS (wanted), error))
+  if (!find_all (checkpoint, prefix, ".weight", wanted, G_N_ELEMENTS (wanted), error) ||
+      !find_biases (checkpoint, prefix, t, error))
     return FALSE;
   if ((t->q_norm == NULL) != (t->k_norm == NULL))
     return mhar_bad_input (error, "%s: layer %d has a norm for only one of queries and keys; the file is incomplete",
@@ -71,7 +122,7 @@ mhar_body_outer (const MharCheckpoint *checkpoint, MharOuterTensors *t, GError *
     { "lm_head", 2, { v, d }, TRUE, &t->head },
   };
 
-  if (!find_all (checkpoint, "", wanted, G_N_ELEMENTS (wanted), error))
+  if (!find_all (checkpoint, "", ".weight", wanted, G_N_ELEMENTS (wanted), error))
     return FALSE;
   if (t->head == NULL)
     t->head = t->embed;
@@ -82,6 +133,15 @@ static gboolean
 same_values (const MharTensor *a, const MharTensor *b)
 {
   return a->bytes == b->bytes && strcmp (a->dtype, b->dtype) == 0 && memcmp (a->data, b->data, a->bytes) == 0;
+}
+
+static void
+warn_of_biases (const MharCheckpoint *checkpoint, const MharBody *body, MharPlan *plan)
+{
+  if (!body->attention_bias && mhar_checkpoint_find (checkpoint, "model.layers.0.self_attn.q_proj.bias") != NULL)
+    mhar_plan_warn (plan, "attention_bias is not set but biases of the attention are stored: they are not used");
+  if (!body->mlp_bias && mhar_checkpoint_find (checkpoint, "model.layers.0.mlp.down_proj.bias") != NULL)
+    mhar_plan_warn (plan, "mlp_bias is not set but biases of the MLP are stored: they are not used");
 }
 
 gboolean
@@ -96,6 +156,7 @@ mhar_body_check (const MharCheckpoint *checkpoint, MharPlan *plan, GError **erro
   for (int l = 0; l < body->layers; l++)
     if (!mhar_body_layer (checkpoint, l, &layer, error))
       return FALSE;
+  warn_of_biases (checkpoint, body, plan);
   if (body->tied && outer.head != outer.embed && !same_values (outer.head, outer.embed))
     mhar_plan_warn (plan, "tie_word_embeddings is true but a different lm_head.weight is stored: the stored head is used");
   if (!body->tied && outer.head == outer.embed)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tensors of a Qwen3 or Llama body by name, with the shapes that the config asks for. */
+/* The tensors of a Qwen3 or Llama body by name (Hugging Face's, or flash-linear-attention's), with the shapes that the config asks
+ * for. */
 #pragma once
 
 #include "core/checkpoint.h"
@@ -13,6 +14,8 @@ typedef struct {
   const MharTensor *q, *k, *v, *o;    /* [A E, D], [K E, D], [K E, D], [D, A E] */
   const MharTensor *q_norm, *k_norm;  /* [head_dim]; both NULL in a Llama body */
   const MharTensor *gate, *up, *down; /* [F, D], [F, D], [D, F] */
+  const MharTensor *q_bias, *k_bias, *v_bias, *o_bias; /* [A E], [K E], [K E], [D]; NULL without attention_bias */
+  const MharTensor *gate_bias, *up_bias, *down_bias;   /* [F], [F], [D]; NULL without mlp_bias */
 } MharLayerTensors;
 
 typedef struct {
@@ -25,7 +28,8 @@ typedef struct {
 gboolean mhar_body_layer (const MharCheckpoint *checkpoint, int layer, MharLayerTensors *tensors, GError **error);
 gboolean mhar_body_outer (const MharCheckpoint *checkpoint, MharOuterTensors *tensors, GError **error);
 
-/* All of the above for every layer, before anything runs; warns on the plan where the tie flag and the stored head differ. */
+/* All of the above for every layer, before anything runs; warns on the plan where the tie flag and the stored head
+ * differ, and where biases are stored that the config does not ask for. */
 gboolean mhar_body_check (const MharCheckpoint *checkpoint, MharPlan *plan, GError **error);
 
 G_END_DECLS

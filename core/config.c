@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/config.h"
+#include "core/config-private.h"
 
 #include "core/error.h"
 #include "core/input.h"
@@ -15,29 +15,16 @@
 #define HEADS_MAX 1024
 #define FFN_MAX (1 << 20)
 #define VOCAB_MAX (4 << 20)
-#define CONTEXT_MAX (16 << 20)
-#define THETA_MAX 1e15
 
-struct _MharConfig {
-  char *path;
-  char *shown; /* path, as messages show it */
-  char *text;
-  gsize length;
-  json_t *root;
-  MharBody body;
-};
-
-/* The value of a key, NULL where absent or null: Hugging Face writes null for "not set". */
-static json_t *
-get (const json_t *object, const char *key)
+json_t *
+mhar_config_get (const json_t *object, const char *key)
 {
   json_t *value = json_object_get (object, key);
   return json_is_null (value) ? NULL : value;
 }
 
-/* What stands in the file, for messages: a scalar as written, else its kind. */
-static char *
-describe (const json_t *value)
+char *
+mhar_config_describe (const json_t *value)
 {
   if (json_is_array (value))
     return g_strdup ("a list");
@@ -49,12 +36,14 @@ describe (const json_t *value)
   return quoted;
 }
 
-static gboolean
-unsupported (const MharConfig *config, const char *key, const json_t *value, const char *instead, GError **error)
+gboolean
+mhar_config_unsupported (const MharConfig *config, const char *key, const json_t *value, const char *instead,
+                         GError **error)
 {
   g_autofree char *quoted = mhar_input_quote (key);
-  g_autofree char *found = describe (value);
-  return mhar_bad_input (error, "%s: '%s' is %s, which is not supported; %s", config->shown, quoted, found, instead);
+  g_autofree char *found = mhar_config_describe (value);
+  return mhar_bad_input (error, "%s: '%s' is %s, which is not supported; %s, but --weights-only shows the queries",
+                         config->shown, quoted, found, instead);
 }
 
 static gboolean
@@ -76,12 +65,12 @@ gboolean
 mhar_config_integer (const MharConfig *config, const char *key, int low, int high, int otherwise, int *value,
                      GError **error)
 {
-  const json_t *found = get (config->root, key);
+  const json_t *found = mhar_config_get (config->root, key);
   *value = otherwise;
   if (found == NULL || whole (found, low, high, value))
     return TRUE;
   *value = otherwise;
-  g_autofree char *text = describe (found);
+  g_autofree char *text = mhar_config_describe (found);
   return mhar_bad_input (error, "%s: '%s' is %s; give a whole number from %d to %d", config->shown, key, text, low,
                          high);
 }
@@ -89,7 +78,7 @@ mhar_config_integer (const MharConfig *config, const char *key, int low, int hig
 gboolean
 mhar_config_boolean (const MharConfig *config, const char *key, gboolean otherwise, gboolean *value, GError **error)
 {
-  const json_t *found = get (config->root, key);
+  const json_t *found = mhar_config_get (config->root, key);
   *value = otherwise;
   if (found == NULL)
     return TRUE;
@@ -97,19 +86,19 @@ mhar_config_boolean (const MharConfig *config, const char *key, gboolean otherwi
     *value = json_is_true (found);
     return TRUE;
   }
-  g_autofree char *text = describe (found);
+  g_autofree char *text = mhar_config_describe (found);
   return mhar_bad_input (error, "%s: '%s' is %s; give true or false", config->shown, key, text);
 }
 
 const char *
 mhar_config_string (const MharConfig *config, const char *key, const char *otherwise, GError **error)
 {
-  const json_t *found = get (config->root, key);
+  const json_t *found = mhar_config_get (config->root, key);
   if (found == NULL)
     return otherwise;
   if (json_is_string (found))
     return json_string_value (found);
-  g_autofree char *text = describe (found);
+  g_autofree char *text = mhar_config_describe (found);
   mhar_bad_input (error, "%s: '%s' is %s; give a string", config->shown, key, text);
   return NULL;
 }
@@ -117,12 +106,12 @@ mhar_config_string (const MharConfig *config, const char *key, const char *other
 gboolean
 mhar_config_has (const MharConfig *config, const char *key)
 {
-  return get (config->root, key) != NULL;
+  return mhar_config_get (config->root, key) != NULL;
 }
 
-/* A number in (0, high], into *number; left as it is where `found` is NULL. `key` is for the message. */
-static gboolean
-read_real (const MharConfig *config, const char *key, const json_t *found, double high, double *number, GError **error)
+gboolean
+mhar_config_real (const MharConfig *config, const char *key, const json_t *found, double high, double *number,
+                  GError **error)
 {
   if (found == NULL)
     return TRUE;
@@ -131,39 +120,8 @@ read_real (const MharConfig *config, const char *key, const json_t *found, doubl
     *number = x;
     return TRUE;
   }
-  g_autofree char *text = describe (found);
+  g_autofree char *text = mhar_config_describe (found);
   return mhar_bad_input (error, "%s: '%s' is %s; give a number above 0 and up to %g", config->shown, key, text, high);
-}
-
-/* Positions turn at rope_theta^(-2i/head_dim) and nothing else is known how to be run. */
-static gboolean
-read_rope (MharConfig *config, GError **error)
-{
-  json_t *scaling = get (config->root, "rope_scaling"), *rope = get (config->root, "rope_parameters"), *value;
-  const char *instead = "only the plain rotary embedding is", *key;
-  if (scaling != NULL)
-    return unsupported (config, "rope_scaling", scaling, instead, error);
-  if (rope != NULL && !json_is_object (rope))
-    return unsupported (config, "rope_parameters", rope, instead, error);
-  json_object_foreach (rope, key, value) {
-    g_autofree char *full = g_strconcat ("rope_parameters.", key, NULL);
-    gboolean type = strcmp (key, "rope_type") == 0 || strcmp (key, "type") == 0;
-    const char *text = json_string_value (value);
-    if (json_is_object (value)) /* parameters for each layer type */
-      return unsupported (config, full, value, "only one rotary embedding for all layers is", error);
-    if (type && !json_is_null (value) && (text == NULL || strcmp (text, "default") != 0))
-      return unsupported (config, full, value, instead, error);
-  }
-  const char *partial = "partial_rotary_factor";
-  json_t *factors[] = { get (config->root, partial), get (rope, partial) };
-  for (gsize i = 0; i < G_N_ELEMENTS (factors); i++)
-    if (factors[i] != NULL && !(json_is_number (factors[i]) && json_number_value (factors[i]) == 1))
-      return unsupported (config, partial, factors[i], instead, error);
-  json_t *theta = get (config->root, "rope_theta");
-  config->body.rope_theta = 10000;
-  return theta != NULL ? read_real (config, "rope_theta", theta, THETA_MAX, &config->body.rope_theta, error)
-                       : read_real (config, "rope_parameters.rope_theta", get (rope, "rope_theta"), THETA_MAX,
-                                    &config->body.rope_theta, error);
 }
 
 static gboolean
@@ -182,58 +140,45 @@ check_family (MharConfig *config, GError **error)
   if (strcmp (type, "qwen3") == 0 || strcmp (type, "llama") == 0 || g_str_has_prefix (type, "qwen3_attnres")
       || g_str_has_prefix (type, "llama_attnres"))
     return TRUE;
-  return unsupported (config, "model_type", get (config->root, "model_type"),
-                      "only qwen3, llama, qwen3_attnres and llama_attnres are", error);
+  return mhar_config_unsupported (config, "model_type", mhar_config_get (config->root, "model_type"),
+                                  "only qwen3, llama, qwen3_attnres and llama_attnres are", error);
 }
 
-/* Attention is causal over the whole window in every layer. */
+/* What makes the attention or the MLP of another kind: keys that name it, when they are set to anything. */
 static gboolean
-check_windows (const MharConfig *config, GError **error)
+check_kinds (const MharConfig *config, GError **error)
 {
-  gboolean sliding;
-  if (!mhar_config_boolean (config, "use_sliding_window", FALSE, &sliding, error))
-    return FALSE;
-  json_t *window = get (config->root, "sliding_window"), *types = get (config->root, "layer_types"), *type;
-  const char *instead = "only full attention in every layer is";
-  if (sliding && window != NULL)
-    return unsupported (config, "sliding_window", window, instead, error);
-  if (types != NULL && !json_is_array (types))
-    return unsupported (config, "layer_types", types, instead, error);
-  gsize i;
-  json_array_foreach (types, i, type) {
-    const char *text = json_string_value (type);
-    if (text == NULL || strcmp (text, "full_attention") != 0) {
-      g_autofree char *key = g_strdup_printf ("layer_types[%" G_GSIZE_FORMAT "]", i);
-      return unsupported (config, key, type, instead, error);
-    }
+  const char *key;
+  json_t *value;
+  json_object_foreach (config->root, key, value) {
+    gboolean experts = strstr (key, "expert") != NULL || g_str_has_prefix (key, "moe_");
+    gboolean latent = g_str_has_suffix (key, "_lora_rank") || strcmp (key, "qk_rope_head_dim") == 0;
+    gboolean unused
+        = json_is_null (value) || json_is_false (value) || (json_is_number (value) && json_number_value (value) == 0);
+    if (experts && !unused)
+      return mhar_config_unsupported (config, key, value, "only one MLP a layer is, no mixture of experts", error);
+    if (latent && !unused)
+      return mhar_config_unsupported (config, key, value,
+                                      "only grouped-query attention is, no multi-head latent attention", error);
   }
   return TRUE;
 }
 
 static gboolean
-check_features (const MharConfig *config, GError **error)
+check_features (MharConfig *config, GError **error)
 {
-  static const char *const biases[] = { "attention_bias", "mlp_bias" };
-  json_t *act = get (config->root, "hidden_act"), *value;
-  const char *text = json_string_value (act), *key;
-  if (act != NULL && (text == NULL || strcmp (text, "silu") != 0))
-    return unsupported (config, "hidden_act", act, "only silu is", error);
-  for (gsize i = 0; i < G_N_ELEMENTS (biases); i++) {
-    gboolean biased;
-    if (!mhar_config_boolean (config, biases[i], FALSE, &biased, error))
-      return FALSE;
-    if (biased)
-      return unsupported (config, biases[i], get (config->root, biases[i]), "only projections without a bias are",
-                          error);
-  }
-  json_object_foreach (config->root, key, value) {
-    gboolean named = strstr (key, "expert") != NULL || g_str_has_prefix (key, "moe_");
-    gboolean unused
-        = json_is_null (value) || json_is_false (value) || (json_is_number (value) && json_number_value (value) == 0);
-    if (named && !unused)
-      return unsupported (config, key, value, "only one MLP a layer is, no mixture of experts", error);
-  }
-  return check_windows (config, error);
+  MharBody *body = &config->body;
+  json_t *act = mhar_config_get (config->root, "hidden_act");
+  const char *text = json_string_value (act);
+  if (act != NULL && (text == NULL || (strcmp (text, "silu") != 0 && strcmp (text, "swish") != 0)))
+    return mhar_config_unsupported (config, "hidden_act", act, "only silu (swish) is", error);
+  if (!mhar_config_boolean (config, "attention_bias", FALSE, &body->attention_bias, error)
+      || !mhar_config_boolean (config, "mlp_bias", FALSE, &body->mlp_bias, error))
+    return FALSE;
+  if (body->mlp_bias && !mhar_config_llama (config))
+    return mhar_config_unsupported (config, "mlp_bias", mhar_config_get (config->root, "mlp_bias"),
+                                    "only a Llama body has it", error);
+  return check_kinds (config, error);
 }
 
 static gboolean
@@ -252,7 +197,7 @@ read_sizes (MharConfig *config, GError **error)
     { "head_dim", WIDTH_MAX, &body->head_dim, FALSE },
     { "intermediate_size", FFN_MAX, &body->ffn, TRUE },
     { "vocab_size", VOCAB_MAX, &body->vocab, TRUE },
-    { "max_position_embeddings", CONTEXT_MAX, &body->context, FALSE },
+    { "max_position_embeddings", CONFIG_CONTEXT_MAX, &body->context, FALSE },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++) {
     if (sizes[i].needed && !mhar_config_has (config, sizes[i].key))
@@ -286,15 +231,17 @@ complete_heads (MharConfig *config, GError **error)
                             body->head_dim);
 }
 
-/* By-name refusals come first: a number out of range is no news where the whole kind of model is not supported. */
+/* The kind of model comes first: a number out of range is no news where the whole kind is not supported. */
 static gboolean
 read_body (MharConfig *config, GError **error)
 {
   MharBody *body = &config->body;
   body->eps = 1e-6;
-  return check_family (config, error) && check_features (config, error) && read_rope (config, error)
-         && read_sizes (config, error) && complete_heads (config, error)
-         && read_real (config, "rms_norm_eps", get (config->root, "rms_norm_eps"), 1, &body->eps, error)
+  return check_family (config, error) && check_features (config, error) && read_sizes (config, error)
+         && complete_heads (config, error) && mhar_config_read_layers (config, error)
+         && mhar_config_read_rope (config, error)
+         && mhar_config_real (config, "rms_norm_eps", mhar_config_get (config->root, "rms_norm_eps"), 1, &body->eps,
+                              error)
          && mhar_config_boolean (config, "tie_word_embeddings", FALSE, &body->tied, error);
 }
 
@@ -333,6 +280,7 @@ mhar_config_free (MharConfig *config)
   if (config == NULL)
     return;
   json_decref (config->root);
+  g_free (config->slides);
   g_free (config->text);
   g_free (config->shown);
   g_free (config->path);

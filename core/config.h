@@ -8,20 +8,47 @@ G_BEGIN_DECLS
 
 typedef struct _MharConfig MharConfig;
 
+typedef enum { MHAR_ROPE_PLAIN, MHAR_ROPE_LINEAR, MHAR_ROPE_DYNAMIC, MHAR_ROPE_YARN, MHAR_ROPE_LLAMA3 } MharRopeKind;
+
+/* A rotary embedding, as transformers (4.57 and 5) reads it from rope_scaling or rope_parameters. core/rope.h has the
+ * formulas. */
+typedef struct {
+  MharRopeKind kind;
+  double theta;      /* rope_theta: 10000 where absent */
+  double factor;     /* of all kinds but PLAIN */
+  double original;   /* of YARN and LLAMA3: positions trained on; of DYNAMIC: max_position_embeddings */
+  double attention;  /* of YARN: what cosines and sines are multiplied by; else 1 */
+  double fast, slow; /* of YARN: beta_fast, beta_slow, rotations within `original` */
+  gboolean truncate; /* of YARN: the ramp starts and ends at whole pairs */
+  double low, high;  /* of LLAMA3: low_freq_factor, high_freq_factor */
+} MharRope;
+
 /* The plain Transformer under the routing. */
 typedef struct {
   const char *model_type; /* "qwen3_attnres", "llama" … */
   int layers, width, heads, kv_heads, head_dim, ffn, vocab;
-  int context;       /* max_position_embeddings; 0 where absent */
-  double eps;        /* rms_norm_eps, 1e-6 where absent */
-  double rope_theta; /* rope_theta, else rope_parameters.rope_theta, else 10000 */
-  gboolean tied;     /* tie_word_embeddings; FALSE where absent */
+  int context;             /* max_position_embeddings; 0 where absent */
+  double eps;              /* rms_norm_eps, 1e-6 where absent */
+  double rope_theta;       /* of the layers that see every position */
+  gboolean tied;           /* tie_word_embeddings; FALSE where absent */
+  gboolean attention_bias; /* of the query, key, value and output projections */
+  gboolean mlp_bias;       /* of the gate, up and down projections */
+  int window;              /* sliding_window; 0 where no layer slides */
+  const guint8 *slides;    /* [layers] 1: a sliding layer; the config owns it */
+  MharRope rope[2];        /* of layers that see every position, of sliding layers */
 } MharBody;
+
+/* How many of the newest positions, its own included, a position of the layer sees; 0: all. */
+static inline int
+mhar_body_window (const MharBody *body, int layer)
+{
+  return body->slides[layer] ? body->window : 0;
+}
 
 /* Reads and checks `path`. MHAR_ERROR_INPUT naming the file and the key where it is missing, not JSON (depth, size and
  * number limits), or a number is absent, not whole, out of range (head_dim 0, heads not a multiple of kv_heads, odd
- * head_dim, …), or a feature is not supported by name (rope_scaling, hidden_act other than silu, attention_bias, a used
- * sliding window, …). */
+ * head_dim, …), or a feature is not supported by name (experts, latent attention, hidden_act other than silu, a partial
+ * rotary embedding, …). dtype and torch_dtype are not looked at: the tensors say what they are. */
 MharConfig *mhar_config_load (const char *path, GError **error);
 MharConfig *mhar_config_parse (const char *text, gsize length, const char *path, GError **error);
 void mhar_config_free (MharConfig *config);

@@ -14,6 +14,8 @@ typedef struct {
   MharWeight *o;                  /* [D, A E] */
   MharWeight *q_gain, *k_gain;    /* [1, E]; NULL in a Llama body */
   MharWeight *gate_up, *down;     /* [2F, D]: gate_proj, up_proj stacked; [D, F] */
+  MharWeight *qkv_bias, *o_bias;        /* [1, (A + 2K) E], [1, D]; NULL where the model has none */
+  MharWeight *gate_up_bias, *down_bias; /* [1, 2F], [1, D]; the same */
 } MharLayer;
 
 typedef struct _MharModel MharModel;
@@ -28,6 +30,7 @@ const MharPlan *mhar_model_plan (const MharModel *model);
 const MharLayer *mhar_model_layer (const MharModel *model, int layer);
 const MharWeight *mhar_model_embedding (const MharModel *model); /* [V, D] */
 const MharWeight *mhar_model_norm (const MharModel *model);      /* [1, D] */
+const MharWeight *mhar_model_tensor (const MharModel *model, int i); /* plan->tensors[i] */
 const MharWeight *mhar_model_head (const MharModel *model);      /* [V, D]; may be the embedding */
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharModel, mhar_model_free)

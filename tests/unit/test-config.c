@@ -2,8 +2,10 @@
 /* core/config: the body's numbers, their defaults and limits, and what is refused by name. */
 #include "core/config.h"
 
+#include "core/rope.h"
 #include "tests/unit/scratch.h"
 
+#include <math.h>
 #include <sys/stat.h>
 
 #define PATH "some/config.json"
@@ -108,8 +110,6 @@ test_defaults (void)
   g_assert_false (mhar_config_body (tied)->tied);
   g_autoptr (MharConfig) rope = parse_good ("rope_parameters", NULL);
   g_assert_cmpfloat (mhar_config_body (rope)->rope_theta, ==, 10000);
-  g_autoptr (MharConfig) theta = parse_good ("rope_theta", "1000000"); /* goes before rope_parameters */
-  g_assert_cmpfloat (mhar_config_body (theta)->rope_theta, ==, 1000000);
 }
 
 /* What may stand for a key. */
@@ -124,12 +124,18 @@ static const struct {
   { "rope_parameters", "{}" },
   { "rope_parameters", "{\"rope_type\": null}" },
   { "rope_parameters", "{\"type\": \"default\", \"partial_rotary_factor\": 1.0}" },
+  { "rope_scaling", "{}" },
+  { "rope_scaling", "{\"rope_theta\": 500000.0, \"rope_type\": \"default\"}" }, /* as rope_parameters */
+  { "rope_theta", "500000" },                                                   /* as rope_parameters has it */
   { "hidden_act", NULL },
+  { "hidden_act", "\"swish\"" },
   { "attention_bias", "null" },
+  { "q_lora_rank", "null" },
   { "sliding_window", "4096" },     /* not used */
   { "use_sliding_window", "true" }, /* with no window */
   { "layer_types", "null" },
   { "layer_types", "[]" },
+  { "layer_types", "[\"full_attention\"]" }, /* as good as none */
   { "num_experts_per_tok", "null" },
   { "hidden_size", "67" }, /* head_dim is given */
   { "hidden_size", "64.0" },
@@ -162,25 +168,49 @@ static const struct {
   { "model_type", "\"\"", "not supported" },
   { "model_type", NULL, "'model_type' is missing" },
   { "model_type", "7", "'model_type'|7|string" },
-  { "rope_scaling", "{\"type\": \"linear\", \"factor\": 2.0}", "'rope_scaling'|not supported" },
-  { "rope_parameters", "{\"rope_type\": \"yarn\", \"factor\": 4}", "'rope_parameters.rope_type'|yarn|not supported" },
-  { "rope_parameters", "{\"type\": \"llama3\"}", "'rope_parameters.type'|llama3|not supported" },
-  { "rope_parameters", "{\"rope_type\": 1}", "'rope_parameters.rope_type'|not supported" },
-  { "rope_parameters", "{\"full_attention\": {\"rope_theta\": 1}}", "'rope_parameters.full_attention'|not supported" },
+  { "kv_lora_rank", "512", "'kv_lora_rank'|512|multi-head latent attention|--weights-only shows" },
+  { "qk_rope_head_dim", "64", "'qk_rope_head_dim'|not supported" },
   { "rope_parameters", "[]", "'rope_parameters'|a list|not supported" },
+  { "rope_scaling", "\"linear\"", "'rope_scaling'|linear|not supported" },
+  { "rope_scaling", "{\"type\": \"linear\", \"factor\": 2.0}", "'rope_scaling' and 'rope_parameters' are both set" },
+  { "rope_parameters", "{\"rope_type\": \"longrope\", \"factor\": 4}",
+    "'rope_parameters.rope_type'|longrope|not supported" },
+  { "rope_parameters", "{\"type\": \"mrope\"}", "'rope_parameters.type'|mrope|not supported" },
+  { "rope_parameters", "{\"rope_type\": 1}", "'rope_parameters.rope_type'|not supported" },
+  { "rope_parameters", "{\"rope_type\": \"yarn\", \"type\": \"linear\", \"factor\": 2}", "'type'|another 'rope_type'" },
+  { "rope_parameters", "{\"factor\": 4}", "'rope_parameters' has a 'factor' but no 'rope_type'" },
+  { "rope_parameters", "{\"rope_type\": \"linear\"}", "'rope_parameters.factor' is missing" },
+  { "rope_parameters", "{\"rope_type\": \"linear\", \"factor\": 0}", "'rope_parameters.factor'|0.001 to" },
+  { "rope_parameters", "{\"rope_type\": \"linear\", \"factor\": \"2\"}", "'rope_parameters.factor' is \"2\"" },
+  { "rope_parameters", "{\"rope_type\": \"yarn\", \"truncate\": 1}", "'rope_parameters.truncate' is 1|true or false" },
+  { "rope_parameters", "{\"rope_type\": \"yarn\", \"beta_fast\": 1, \"beta_slow\": 2}", "'beta_fast' 1|'beta_slow' 2" },
+  { "rope_parameters", "{\"rope_type\": \"yarn\", \"rope_theta\": 1}", "'rope_theta' 1|above 1" },
+  { "rope_parameters", "{\"rope_type\": \"yarn\", \"attention_factor\": 0}", "'rope_parameters.attention_factor'" },
+  { "rope_parameters", "{\"rope_type\": \"yarn\", \"mscale\": -1}", "'rope_parameters.mscale' is -1" },
+  { "rope_parameters", "{\"rope_type\": \"yarn\", \"original_max_position_embeddings\": 0}",
+    "'rope_parameters.original_max" },
+  { "rope_parameters", "{\"rope_type\": \"llama3\", \"factor\": 8}", "'rope_parameters.low_freq_factor' is missing" },
+  { "rope_parameters", "{\"rope_type\": \"llama3\", \"factor\": 8, \"low_freq_factor\": 4, \"high_freq_factor\": 4}",
+    "'rope_parameters.high_freq_factor' is 4|above" },
+  { "rope_parameters", "{\"sliding_attention\": {\"rope_theta\": 1}}", "'rope_parameters.full_attention' is missing" },
+  { "rope_parameters", "{\"full_attention\": {\"rope_type\": \"su\"}}",
+    "'rope_parameters.full_attention.rope_type'|su" },
+  { "rope_theta", "10000", "'rope_theta' is 10000|'rope_parameters.rope_theta' is 500000" },
   { "rope_parameters", "{\"rope_theta\": -1}", "'rope_parameters.rope_theta'|-1|above 0" },
   { "rope_parameters", "{\"partial_rotary_factor\": 0.5}", "'partial_rotary_factor'|0.5|not supported" },
   { "partial_rotary_factor", "0.25", "'partial_rotary_factor'|0.25|not supported" },
-  { "hidden_act", "\"gelu\"", "'hidden_act'|gelu|not supported" },
+  { "hidden_act", "\"gelu\"", "'hidden_act'|gelu|not supported|--weights-only" },
   { "hidden_act", "[\"silu\"]", "'hidden_act'|not supported" },
-  { "attention_bias", "true", "'attention_bias'|true|not supported" },
   { "attention_bias", "1", "'attention_bias'|true or false" },
-  { "mlp_bias", "true", "'mlp_bias'|true|not supported" },
-  { "layer_types", "[\"full_attention\", \"sliding_attention\"]", "'layer_types[1]'|sliding_attention|not supported" },
+  { "mlp_bias", "true", "'mlp_bias'|true|not supported|Llama" },
+  { "layer_types", "[\"full_attention\", \"sliding_attention\"]",
+    "'layer_types' has 2 entries|'num_hidden_layers' is 4" },
+  { "layer_types", "[\"sliding_attention\",\"sliding_attention\",\"sliding_attention\",\"sliding_attention\"]",
+    "'layer_types'|no window|'use_sliding_window'" },
   { "layer_types", "[\"linear_attention\"]", "'layer_types[0]'|linear_attention|not supported" },
   { "layer_types", "[null]", "'layer_types[0]'|not supported" },
   { "layer_types", "\"full_attention\"", "'layer_types'|not supported" },
-  { "num_experts", "128", "'num_experts'|128|not supported" },
+  { "num_experts", "128", "'num_experts'|128|not supported|--weights-only" },
   { "num_local_experts", "8", "'num_local_experts'|not supported" },
   { "moe_intermediate_size", "768", "'moe_intermediate_size'|not supported" },
   /* numbers */
@@ -249,13 +279,143 @@ test_refused (void)
     g_autofree char *text = with (refused[i].key, refused[i].value);
     refuse (text, strlen (text), refused[i].words);
   }
-  g_autofree char *window = with ("sliding_window", "4096");
-  g_autoptr (GString) used = g_string_new (window);
-  g_assert_cmpuint (g_string_replace (used, "\"use_sliding_window\": false", "\"use_sliding_window\": true", 0), ==, 1);
-  refuse (used->str, used->len, "'sliding_window'|4096|not supported");
   const char *uneven = "{\"model_type\": \"qwen3\", \"num_hidden_layers\": 1, \"hidden_size\": 66, "
                        "\"num_attention_heads\": 4, \"vocab_size\": 9, \"intermediate_size\": 9}";
   refuse (uneven, strlen (uneven), "'hidden_size' 66|'num_attention_heads' 4|head_dim");
+}
+
+/* use_sliding_window, sliding_window, max_window_layers and layer_types in place of the base's, and what each layer
+ * sees. */
+static const struct {
+  const char *lines;
+  int windows[4];
+} windows[] = {
+  { "\"sliding_window\": 7", { 0 } }, /* not used */
+  { "\"use_sliding_window\": false, \"sliding_window\": 7, \"max_window_layers\": 0", { 0 } },
+  { "\"use_sliding_window\": true, \"sliding_window\": null, \"max_window_layers\": 0", { 0 } },
+  { "\"use_sliding_window\": true, \"sliding_window\": 7", { 0 } }, /* from layer 28 on */
+  { "\"use_sliding_window\": true, \"sliding_window\": 7.0, \"max_window_layers\": 2.0", { 0, 0, 7, 7 } },
+  { "\"use_sliding_window\": true, \"sliding_window\": 7, \"max_window_layers\": 0, \"layer_types\": null",
+    { 7, 7, 7, 7 } },
+  { "\"use_sliding_window\": true, \"max_window_layers\": 3", { 0, 0, 0, 4096 } },
+  { "\"use_sliding_window\": true, \"sliding_window\": 9, \"max_window_layers\": 0, \"layer_types\": "
+    "[\"full_attention\", \"sliding_attention\", \"full_attention\", \"sliding_attention\"]",
+    { 0, 9, 0, 9 } },
+};
+
+static char *
+with_windows (const char *lines, const char *model_type)
+{
+  return g_strdup_printf (
+      "{\"model_type\": \"%s\", \"num_hidden_layers\": 4, \"hidden_size\": 64, \"num_attention_heads\": "
+      "4, \"vocab_size\": 99, \"intermediate_size\": 12, \"max_position_embeddings\": 512, %s}",
+      model_type, lines);
+}
+
+static void
+test_windows (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (windows); i++) {
+    GError *error = NULL;
+    g_autofree char *text = with_windows (windows[i].lines, "qwen3"), *llama = with_windows (windows[i].lines, "llama");
+    g_autoptr (MharConfig) config = parse (text, &error);
+    g_assert_no_error (error);
+    gboolean any = FALSE;
+    for (int l = 0; l < 4; l++) {
+      g_assert_cmpint (mhar_body_window (mhar_config_body (config), l), ==, windows[i].windows[l]);
+      any |= windows[i].windows[l] > 0;
+    }
+    g_autoptr (MharConfig) other = parse (llama, &error); /* transformers' Llama has no windows */
+    g_assert_true ((other == NULL) == any);
+    if (any)
+      scratch_assert_refused (&error, PATH "|sliding|Llama|--weights-only");
+    else
+      g_assert_no_error (error);
+  }
+}
+
+static const MharRope *
+ropes_of (MharConfig **config, const char *lines)
+{
+  GError *error = NULL;
+  g_autofree char *text = with_windows (lines, "qwen3");
+  *config = parse (text, &error);
+  g_assert_no_error (error);
+  return mhar_config_body (*config)->rope;
+}
+
+#define SLIDING "\"use_sliding_window\": true, \"sliding_window\": 7, \"max_window_layers\": "
+
+static void
+test_ropes (void)
+{
+  g_autoptr (MharConfig) flat = NULL, nested = NULL, all = NULL, yarn = NULL;
+  const MharRope *r
+      = ropes_of (&flat, SLIDING "2, \"rope_parameters\": {\"rope_theta\": 5, \"type\": \"linear\", \"factor\": 3}");
+  g_assert_cmpint (r[0].kind, ==, MHAR_ROPE_LINEAR);
+  g_assert_cmpfloat (r[0].factor, ==, 3);
+  g_assert_true (mhar_rope_equal (&r[0], &r[1]));
+  r = ropes_of (&nested,
+                SLIDING "2, \"rope_theta\": 7, \"rope_parameters\": {\"sliding_attention\": {\"rope_theta\": 5}, "
+                        "\"full_attention\": {\"rope_type\": \"dynamic\", \"factor\": 2}, \"other\": null}");
+  g_assert_cmpint (r[0].kind, ==, MHAR_ROPE_DYNAMIC);
+  g_assert_cmpfloat (r[0].theta, ==, 7); /* the one beside them */
+  g_assert_cmpfloat (r[0].original, ==, 512);
+  g_assert_cmpint (r[1].kind, ==, MHAR_ROPE_PLAIN);
+  g_assert_cmpfloat (r[1].theta, ==, 5); /* its own */
+  g_assert_false (mhar_rope_equal (&r[0], &r[1]));
+  r = ropes_of (&all, SLIDING "0, \"rope_parameters\": {\"sliding_attention\": {\"rope_theta\": 5}}");
+  g_assert_cmpfloat (mhar_config_body (all)->rope_theta, ==, 5);
+  g_assert_true (mhar_rope_equal (&r[0], &r[1]));
+  r = ropes_of (&yarn,
+                "\"original_max_position_embeddings\": 128, \"rope_scaling\": {\"type\": \"yarn\", \"factor\": null, "
+                "\"beta_fast\": 0, \"beta_slow\": null}");
+  g_assert_cmpfloat (r->original, ==, 128);
+  g_assert_cmpfloat (r->factor, ==, 4); /* 512 / 128 */
+  g_assert_cmpfloat (r->fast, ==, 32);
+  g_assert_cmpfloat (r->slow, ==, 1);
+  g_assert_cmpfloat_with_epsilon (r->attention, 0.1 * log (4) + 1, 1e-15);
+  g_assert_true (r->truncate);
+}
+
+/* What only stands in the way with another key. */
+static void
+test_refused_together (void)
+{
+  static const struct {
+    const char *lines, *words;
+  } bad[] = {
+    { "\"use_sliding_window\": true, \"sliding_window\": 0", "'sliding_window' is 0" },
+    { "\"use_sliding_window\": true, \"sliding_window\": 2.5", "'sliding_window' is 2.5" },
+    { SLIDING "-1", "'max_window_layers' is -1" },
+    { SLIDING "2, \"rope_parameters\": {\"full_attention\": {}}", "'rope_parameters.sliding_attention' is missing" },
+    { SLIDING "2, \"rope_parameters\": {\"full_attention\": {}, \"sliding_attention\": {\"rope_type\": \"linear\"}}",
+      "'rope_parameters.sliding_attention.factor' is missing" },
+    { "\"head_dim\": 2, \"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 2}",
+      "'rope_scaling' is dynamic|'head_dim'" },
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autofree char *text = with_windows (bad[i].lines, "qwen3");
+    refuse (text, strlen (text), bad[i].words);
+  }
+  g_autofree char *open = with_windows ("\"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 2}", "llama");
+  g_autoptr (GString) context = g_string_new (open);
+  g_assert_cmpuint (g_string_replace (context, "max_position_embeddings", "something", 0), ==, 1);
+  refuse (context->str, context->len, "'rope_scaling' is dynamic|'max_position_embeddings' is missing");
+}
+
+static void
+test_biases (void)
+{
+  g_autoptr (MharConfig) none = parse_good ("x", "1"), attention = parse_good ("attention_bias", "true");
+  g_assert_false (mhar_config_body (none)->attention_bias);
+  g_assert_true (mhar_config_body (attention)->attention_bias);
+  g_assert_false (mhar_config_body (attention)->mlp_bias);
+  GError *error = NULL;
+  g_autofree char *text = with_windows ("\"mlp_bias\": true", "llama_attnres");
+  g_autoptr (MharConfig) mlp = parse (text, &error);
+  g_assert_no_error (error);
+  g_assert_true (mhar_config_body (mlp)->mlp_bias);
 }
 
 static void
@@ -348,7 +508,15 @@ test_load (void)
 static void
 test_damage (void)
 {
-  g_autofree char *text = with ("rope_theta", "10000.0");
+  g_autofree char *text = with ("layer_types", "[\"full_attention\", \"sliding_attention\", \"full_attention\", "
+                                               "\"sliding_attention\"], \"a\": 1");
+  GString *whole = g_string_new (text);
+  g_string_replace (whole, "\"use_sliding_window\": false", "\"use_sliding_window\": true", 0);
+  g_string_replace (whole, "\"sliding_window\": null", "\"sliding_window\": 64", 0);
+  g_string_replace (whole, "\"rope_type\": \"default\"", "\"rope_type\": \"yarn\", \"factor\": 4, \"beta_fast\": 8.5",
+                    0);
+  g_free (text);
+  text = g_string_free (whole, FALSE);
   gsize length = strlen (text);
   GRand *rand = g_rand_new_with_seed (20260731);
   GError *error = NULL;
@@ -369,6 +537,10 @@ test_damage (void)
       g_assert_true (body->layers > 0 && body->width > 0 && body->heads > 0 && body->ffn > 0 && body->vocab > 0);
       g_assert_true (body->kv_heads > 0 && body->heads % body->kv_heads == 0);
       g_assert_true (body->head_dim > 0 && body->head_dim % 2 == 0 && body->eps > 0 && body->rope_theta > 0);
+      g_autofree float *table = mhar_rope_table (&body->rope[1], body->head_dim, 2, 70000);
+      g_assert_true (isfinite (table[0]) && isfinite (table[2 * body->head_dim - 1]));
+      for (int l = 0; l < body->layers; l++)
+        g_assert_cmpint (mhar_body_window (body, l), >=, 0);
       opened++;
     }
     g_string_free (changed, TRUE);
@@ -387,6 +559,10 @@ main (int argc, char **argv)
   g_test_add_func ("/config/defaults", test_defaults);
   g_test_add_func ("/config/allowed", test_allowed);
   g_test_add_func ("/config/refused", test_refused);
+  g_test_add_func ("/config/windows", test_windows);
+  g_test_add_func ("/config/ropes", test_ropes);
+  g_test_add_func ("/config/refused-together", test_refused_together);
+  g_test_add_func ("/config/biases", test_biases);
   g_test_add_func ("/config/malformed", test_malformed);
   g_test_add_func ("/config/access", test_access);
   g_test_add_func ("/config/load", test_load);
