@@ -8,6 +8,8 @@
 
 /* First come, first served: the most particular first. */
 static const MharDialect *const dialects[] = {
+  &mhar_dialect_recency,
+  &mhar_dialect_fla,
   &mhar_dialect_mhar,
   &mhar_dialect_plain,
 };
@@ -49,6 +51,48 @@ check_unused (const MharCheckpoint *checkpoint, MharPlan *plan, gboolean strict,
   return TRUE;
 }
 
+static gboolean
+all_queries_zero (const MharPlan *plan)
+{
+  for (guint i = 0; i < plan->sites->len; i++) {
+    const MharSite *site = mhar_plan_site (plan, i);
+    for (int k = 0; k < mhar_site_n_queries (site) * plan->width; k++)
+      if (site->query[k] != 0)
+        return FALSE;
+  }
+  return plan->sites->len > 0;
+}
+
+/* Whether there are gates of one number, and all are exactly zero. */
+static gboolean
+all_gates_closed (const MharPlan *plan)
+{
+  guint gates = 0, closed = 0;
+
+  for (guint i = 0; i < plan->sites->len; i++) {
+    const MharGate *gate = &mhar_plan_site (plan, i)->gate;
+    gboolean number = gate->kind == MHAR_GATE_ALPHA || gate->kind == MHAR_GATE_SIGMOID;
+    gates += number;
+    closed += number && gate->value == 0;
+  }
+  return gates > 0 && closed == gates;
+}
+
+/* What no dialect can know to be meant. */
+static void
+warn_of_state (MharPlan *plan)
+{
+  guint twice = mhar_plan_count_twice (plan);
+
+  if (all_queries_zero (plan))
+    mhar_plan_warn (plan, "every routing query is exactly zero: all reads are uniform, the routing was not trained");
+  if (all_gates_closed (plan))
+    mhar_plan_warn (plan, "every gate is exactly zero: no read reaches a sublayer");
+  if (twice > 0)
+    mhar_plan_warn (plan, "a source stands twice at %u site%s and shares its weight between the two places", twice,
+                    twice == 1 ? "" : "s");
+}
+
 MharPlan *
 mhar_plan_from_checkpoint (const MharCheckpoint *checkpoint, const MharDialectOptions *options, GError **error)
 {
@@ -59,6 +103,7 @@ mhar_plan_from_checkpoint (const MharCheckpoint *checkpoint, const MharDialectOp
     if (plan == NULL || !mhar_plan_check (plan, error) || !mhar_body_check (checkpoint, plan, error) ||
         !check_unused (checkpoint, plan, options->strict, error))
       return NULL;
+    warn_of_state (plan);
     g_ptr_array_add (plan->routing, NULL);
     return g_steal_pointer (&plan);
   }

@@ -7,9 +7,13 @@
 
 G_BEGIN_DECLS
 
+/* What a block of the delta modes lacks: the row of the block before (as released), or the stream as it was there. */
+typedef enum { MHAR_BLOCK_DELTA_RECURSIVE, MHAR_BLOCK_DELTA_TRUE } MharBlockDelta;
+
 typedef struct {
   int heads;       /* --heads: overrides the checkpoint's routing heads; 0: obey it */
   gboolean strict; /* refuse routing tensors that the mode does not use */
+  MharBlockDelta block_delta;
 } MharDialectOptions;
 
 typedef struct {
@@ -20,6 +24,8 @@ typedef struct {
   MharPlan *(*build) (const MharCheckpoint *checkpoint, const MharDialectOptions *options, GError **error);
 } MharDialect;
 
+extern const MharDialect mhar_dialect_recency;
+extern const MharDialect mhar_dialect_fla;
 extern const MharDialect mhar_dialect_mhar;
 extern const MharDialect mhar_dialect_plain;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/plan.h"
 
-#include "core/error.h"
-
 static void
 site_free (gpointer data)
 {
@@ -12,6 +10,16 @@ site_free (gpointer data)
   g_free (site->query);
   g_free (site->gain);
   g_free (site);
+}
+
+static void
+connection_free (gpointer data)
+{
+  MharConnection *connection = data;
+  g_free (connection->read);
+  g_free (connection->carry);
+  g_free (connection->write);
+  g_free (connection);
 }
 
 MharPlan *
@@ -27,6 +35,8 @@ mhar_plan_new (const char *dialect, const char *mode, int layers, int width, int
   plan->sites = g_ptr_array_new_with_free_func (site_free);
   plan->steps = g_array_new (FALSE, FALSE, sizeof (MharStep));
   plan->outputs = g_array_new (FALSE, FALSE, sizeof (int));
+  plan->tensors = g_ptr_array_new_with_free_func (g_free);
+  plan->connections = g_ptr_array_new_with_free_func (connection_free);
   plan->routing = g_ptr_array_new_with_free_func (g_free);
   plan->warnings = g_ptr_array_new_with_free_func (g_free);
   return plan;
@@ -43,6 +53,8 @@ mhar_plan_free (MharPlan *plan)
   g_ptr_array_unref (plan->sites);
   g_array_unref (plan->steps);
   g_array_unref (plan->outputs);
+  g_ptr_array_unref (plan->tensors);
+  g_ptr_array_unref (plan->connections);
   g_ptr_array_unref (plan->routing);
   g_ptr_array_unref (plan->warnings);
   g_free (plan);
@@ -75,6 +87,7 @@ mhar_plan_add_site (MharPlan *plan, MharSiteKind kind, int layer, const int *sou
   site->whole = whole;
   site->query = query;
   site->gain = gain;
+  site->base = MHAR_VALUE_STREAM;
   g_ptr_array_add (plan->sites, site);
   return (int) plan->sites->len - 1;
 }
@@ -82,8 +95,31 @@ mhar_plan_add_site (MharPlan *plan, MharSiteKind kind, int layer, const int *sou
 void
 mhar_plan_add_step (MharPlan *plan, MharStepKind kind, int index, MharValue value)
 {
-  MharStep step = { kind, index, value };
+  MharStep step = { kind, index, value, -1 };
   g_array_append_val (plan->steps, step);
+}
+
+void
+mhar_plan_add_store (MharPlan *plan, int row, MharValue value, int other)
+{
+  MharStep step = { MHAR_STEP_STORE, row, value, other };
+  g_array_append_val (plan->steps, step);
+}
+
+int
+mhar_plan_add_tensor (MharPlan *plan, const char *name)
+{
+  g_ptr_array_add (plan->tensors, g_strdup (name));
+  return (int) plan->tensors->len - 1;
+}
+
+int
+mhar_plan_add_connection (MharPlan *plan, double *read, double *carry, double *write)
+{
+  MharConnection *connection = g_new0 (MharConnection, 1);
+  *connection = (MharConnection){ read, carry, write };
+  g_ptr_array_add (plan->connections, connection);
+  return (int) plan->connections->len - 1;
 }
 
 void
@@ -107,6 +143,38 @@ mhar_plan_row (const MharPlan *plan, int row)
   return g_ptr_array_index (plan->rows, row);
 }
 
+/* The earlier place of the row that stands at place n of a site's list; −1 where there is none. */
+static int
+earlier_place (const MharSite *site, int n)
+{
+  for (int i = 0; i < n; i++)
+    if (site->sources[i] == site->sources[n])
+      return i;
+  return -1;
+}
+
+char *
+mhar_plan_source_label (const MharPlan *plan, const MharSite *site, int n)
+{
+  const char *row = mhar_plan_row (plan, site->sources[n]);
+  return earlier_place (site, n) < 0 ? g_strdup (row) : g_strdup_printf ("stream (= %s)", row);
+}
+
+guint
+mhar_plan_count_twice (const MharPlan *plan)
+{
+  guint count = 0;
+
+  for (guint s = 0; s < plan->sites->len; s++) {
+    const MharSite *site = mhar_plan_site (plan, s);
+    gboolean twice = FALSE;
+    for (int n = 1; n < site->n_sources && !twice; n++)
+      twice = earlier_place (site, n) >= 0;
+    count += twice;
+  }
+  return count;
+}
+
 double *
 mhar_site_scored_query (const MharSite *site, const double *query, int width)
 {
@@ -118,61 +186,4 @@ mhar_site_scored_query (const MharSite *site, const double *query, int width)
     for (int i = 0; i < width; i++)
       scored[r * width + i] = q[r * width + i] * site->gain[i];
   return scored;
-}
-
-/* One READ: its site is the next one, and all that it reads has been stored. */
-static gboolean
-check_read (const MharPlan *plan, int index, int *next_site, const gboolean *stored, GError **error)
-{
-  if (index == -1)
-    return TRUE;
-  if (index != *next_site || index >= (int) plan->sites->len)
-    return mhar_bad_input (error, "the plan reads site %d out of order", index);
-  const MharSite *site = mhar_plan_site (plan, (guint) index);
-  for (int i = 0; i < site->n_sources; i++) {
-    int row = site->sources[i];
-    if (row < 0 || row >= (int) plan->rows->len || !stored[row])
-      return mhar_bad_input (error, "site %s reads row %d, which is not stored before it", site->label, row);
-  }
-  *next_site += 1;
-  return TRUE;
-}
-
-static gboolean
-check_step (const MharPlan *plan, const MharStep *step, int *next_site, gboolean *stored, GError **error)
-{
-  switch (step->kind) {
-  case MHAR_STEP_READ:
-    return check_read (plan, step->index, next_site, stored, error);
-  case MHAR_STEP_ATTN:
-  case MHAR_STEP_MLP:
-    if (step->index < 0 || step->index >= plan->layers)
-      return mhar_bad_input (error, "the plan runs layer %d of %d", step->index, plan->layers);
-    return TRUE;
-  case MHAR_STEP_STORE:
-    if (step->index < 0 || step->index >= (int) plan->rows->len || stored[step->index])
-      return mhar_bad_input (error, "the plan stores row %d twice or out of range", step->index);
-    stored[step->index] = TRUE;
-    return TRUE;
-  case MHAR_STEP_STREAM_ADD:
-    return TRUE;
-  default:
-    return mhar_bad_input (error, "the plan has an unknown step %d", (int) step->kind);
-  }
-}
-
-gboolean
-mhar_plan_check (const MharPlan *plan, GError **error)
-{
-  g_autofree gboolean *stored = g_new0 (gboolean, plan->rows->len + 1);
-  int next_site = 0;
-
-  for (guint i = 0; i < plan->steps->len; i++)
-    if (!check_step (plan, &g_array_index (plan->steps, MharStep, i), &next_site, stored, error))
-      return FALSE;
-  if (plan->steps->len == 0 || g_array_index (plan->steps, MharStep, plan->steps->len - 1).kind != MHAR_STEP_READ)
-    return mhar_bad_input (error, "the plan does not end with a read");
-  if (next_site != (int) plan->sites->len)
-    return mhar_bad_input (error, "the plan reads %d of its %u sites", next_site, plan->sites->len);
-  return TRUE;
 }

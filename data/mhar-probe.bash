@@ -49,6 +49,7 @@ _mhar_probe_value ()
     -d | --device) _mhar_probe_words 'auto cpu cuda' "$word" ;;
     --precision) _mhar_probe_words 'default fp32 bf16' "$word" ;;
     --routing) _mhar_probe_words 'lookahead plain' "$word" ;;
+    --block-delta) _mhar_probe_words 'recursive true' "$word" ;;
     --slicing) _mhar_probe_words 'contiguous interleaved' "$word" ;;
     --null-norm) _mhar_probe_words 'query slice' "$word" ;;
     --table) _mhar_probe_words 'text markdown csv latex' "$word" ;;
@@ -75,7 +76,7 @@ _mhar_probe ()
   local word=$2 i option before=''
   local options='--kl --depth-maps --collinearity --all --slices --slicing --null-draws --null-norm --null-tokens
     --match-sources --seed --text --prompt --tokens --context --max-tokens --skip-first --batch --device --precision
-    --heads --strict --routing --output --save-weights --digest --table --json --figure --figure-kind --first-sites
+    --heads --block-delta --strict --routing --output --save-weights --digest --table --json --figure --figure-kind --first-sites
     --theme --style --quiet --progress --info --sites --verify --tolerance --from --devices --version --help'
 
   COMPREPLY=()

@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-#define MHAR_OPS_ABI 1
+#define MHAR_OPS_ABI 2
 #define MHAR_BACKEND_SYMBOL "mhar_backend_get"
 
 typedef enum {
@@ -189,6 +189,8 @@ typedef struct MharOps {
   int (*swiglu) (MharContext *c, MharRows x, size_t T, size_t F, MharRows out);
   /* out = a·x + b·y, `count` elements; y is not read when b is 0; out may be x or y. */
   int (*combine) (MharContext *c, double a, MharRows x, double b, MharRows y, size_t count, MharRows out);
+  /* out = p + sigmoid (z) ⊙ (h − p), `count` elements; out may be any of them. */
+  int (*blend) (MharContext *c, MharRows p, MharRows z, MharRows h, size_t count, MharRows out);
   /* Σ over positions 0..t−2 of each window of the cross-entropy of the next id, nats: sum [W] in host memory.
    * x [T, D] already normed; head [V, D]. Never more than a chunk of T×V at once. */
   int (*cross_entropy) (MharContext *c, MharRows x, const MharWeight *head, const MharBuffer *ids, size_t W, size_t t,

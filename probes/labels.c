@@ -43,7 +43,7 @@ label_sources (const MharPlan *plan, gsize most, MharDataset *out)
   for (guint s = 0; s < plan->sites->len; s++) {
     const MharSite *site = mhar_plan_site (plan, s);
     for (int i = 0; i < site->n_sources; i++)
-      label->data.str[s * most + (gsize) i] = g_strdup (mhar_plan_row (plan, site->sources[i]));
+      label->data.str[s * most + (gsize) i] = mhar_plan_source_label (plan, site, i);
   }
 }
 

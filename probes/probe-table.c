@@ -3,6 +3,7 @@
 
 const MharProbe *const mhar_probes[] = {
   &mhar_probe_depth_maps,
+  &mhar_probe_depth_coefficients,
   &mhar_probe_slice_kl,
   &mhar_probe_head_js,
   &mhar_probe_collinearity,

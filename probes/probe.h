@@ -79,6 +79,7 @@ typedef struct {
 } MharProbe;
 
 extern const MharProbe mhar_probe_depth_maps;
+extern const MharProbe mhar_probe_depth_coefficients;
 extern const MharProbe mhar_probe_slice_kl;
 extern const MharProbe mhar_probe_head_js;
 extern const MharProbe mhar_probe_collinearity;

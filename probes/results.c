@@ -29,6 +29,8 @@ static const Expected expected[] = {
   { "head_js", MHAR_FIELD_F32, { "site" } },
   { "head_js_null", MHAR_FIELD_F32, { "site", "draw" } },
   { "cosine", MHAR_FIELD_F32, { "output", "output_b" } },
+  { "input_label", MHAR_FIELD_STRING, { "input" } },
+  { "coefficient", MHAR_FIELD_F32, { "input", "output" } },
 };
 
 static gboolean
@@ -83,7 +85,7 @@ counts_fit (const MharDataset *set)
 static gboolean
 check_checkpoint (const MharDataset *set, const char *path, GError **error)
 {
-  static const char *const dims[] = { "site", "head", "source", "slice", "draw", "output" };
+  static const char *const dims[] = { "site", "head", "source", "slice", "draw", "output", "input" };
   static const char *const together[] = { "site", "site_label", "n_sources", "n_heads", "source_label" };
   const char *name = mhar_dataset_name (set);
   guint present = 0;

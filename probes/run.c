@@ -2,8 +2,8 @@
 #include "probes/run.h"
 
 #include "core/error.h"
+#include "probes/conclude.h"
 #include "probes/crew.h"
-#include "probes/labels.h"
 
 #define DEFAULT_CONTEXT 1024
 /* Tokens a batch on the CPU: enough rows for the matrix products to be efficient, few enough to stay small. */
@@ -30,19 +30,6 @@ void
 mhar_probe_options_init (MharProbeOptions *options)
 {
   *options = (MharProbeOptions){ .probes = MHAR_PROBE_ALL, .slices = 4, .null_draws = 32 };
-}
-
-static void
-setup_init (Run *run, const MharPlan *plan)
-{
-  run->setup.plan = plan;
-  run->setup.options = &run->options;
-  run->setup.n_sites = plan->sites->len;
-  run->setup.n_outputs = plan->outputs->len;
-  for (guint s = 0; s < plan->sites->len; s++) {
-    run->setup.max_heads = MAX (run->setup.max_heads, (gsize) mhar_plan_site (plan, s)->heads);
-    run->setup.max_sources = MAX (run->setup.max_sources, (gsize) mhar_plan_site (plan, s)->n_sources);
-  }
 }
 
 static gboolean
@@ -106,53 +93,16 @@ emit (const Run *run, const MharCrewBatch *batch, GError **error)
   return TRUE;
 }
 
-/* The options that shaped the numbers, stored beside them. */
-static void
-record_options (const Run *run, MharDataset *out)
-{
-  const MharProbeOptions *o = &run->options;
-
-  mhar_dataset_set_integer (out, "tokens", (gint64) mhar_pool_scalar (run->pool, "count"));
-  mhar_dataset_set_integer (out, "windows", (gint64) mhar_pool_windows (run->pool));
-  mhar_dataset_set_integer (out, "context", run->asked_context);
-  mhar_dataset_set_integer (out, "skip_first", o->skip_first);
-  mhar_dataset_set_integer (out, "slices", o->slices);
-  mhar_dataset_set_string (out, "slicing", o->interleaved ? "interleaved" : "contiguous");
-  mhar_dataset_set_integer (out, "draws", o->null_draws);
-  mhar_dataset_set_string (out, "null_norm", o->null_norm_slice ? "slice" : "query");
-  mhar_dataset_set_integer (out, "null_tokens", (gint64) mhar_pool_scalar (run->pool, "null_count"));
-  if (o->match_sources > 0)
-    mhar_dataset_set_integer (out, "match_sources", o->match_sources);
-  g_autofree char *seed = g_strdup_printf ("%" G_GUINT64_FORMAT, o->seed);
-  mhar_dataset_set_string (out, "seed", seed);
-}
-
 static MharDataset *
 conclude (const Run *run)
 {
-  const MharPlan *plan = run->setup.plan;
-  MharDataset *out = mhar_dataset_new ("checkpoint");
-  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+  MharConclusion conclusion = { .setup = &run->setup, .checkpoint = run->checkpoint, .pool = run->pool, .context = run->asked_context };
 
-  mhar_label_checkpoint (run->checkpoint, plan, out);
-  record_options (run, out);
-  mhar_label_sites (plan, out);
-  mhar_dataset_set_real (out, "loss", mhar_pool_scalar (run->pool, "loss") / mhar_pool_scalar (run->pool, "pairs"));
-  for (guint w = 0; w < plan->warnings->len; w++)
-    g_ptr_array_add (warnings, g_strdup (g_ptr_array_index (plan->warnings, w)));
-  if (run->stopped)
-    g_ptr_array_add (warnings, g_strdup_printf ("stopped after %" G_GUINT64_FORMAT " of %zu windows: every mean is over those",
-                                                run->window, run->windows.full + (run->windows.rest > 0)));
-  for (guint p = 0; mhar_probes[p] != NULL; p++)
-    if (run->options.probes & mhar_probes[p]->flag)
-      mhar_probes[p]->finish (&run->setup, run->pool, out, warnings);
-  g_ptr_array_add (warnings, NULL);
-  mhar_dataset_set_strings (out, "warnings", (const char *const *) warnings->pdata);
-  if (mhar_dataset_get (out, "weight") != NULL)
-    mhar_dataset_set_string (out, "signal", "weight");
-  else if (mhar_dataset_get (out, "cosine") != NULL)
-    mhar_dataset_set_string (out, "signal", "cosine");
-  return out;
+  if (run->stopped) {
+    conclusion.stopped = run->window;
+    conclusion.whole = run->windows.full + (run->windows.rest > 0);
+  }
+  return mhar_probe_conclude (&conclusion);
 }
 
 static void
@@ -248,7 +198,7 @@ mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, cons
   run.asked_context = run.options.context;
   run.options.context = (guint) MIN (run.options.context, MAX (n, 2)); /* the same cut, smaller buffers */
   run.windows = mhar_windows_cut (n, run.options.context, options->skip_first);
-  setup_init (&run, plan);
+  mhar_probe_setup_init (&run.setup, plan, &run.options);
   if (!check_request (&run, body, ids, n, error))
     return NULL;
   MharCrewTask task = { &run.setup, checkpoint, ids, run.windows, hooks != NULL && hooks->capture,

@@ -68,6 +68,8 @@ static const MharOptionRow model_rows[] = {
   { "precision", 0, CHOICE, AT (precision), "HOW", "fp32 or bf16 (fp32 on a CPU; as stored on a GPU)",
     .choices = "default|fp32|bf16" },
   { "heads", 0, COUNT, AT (heads), "H", "Routing heads, where the config is wrong or silent", 1, 65536 },
+  { "block-delta", 0, CHOICE, AT (block_delta), "HOW", "Differences of delta blocks: recursive (the default) or true",
+    .choices = "recursive|true" },
   { "strict", 0, FLAG, AT (strict), NULL, "Refuse routing tensors that the mode does not use" },
   { "routing", 0, CHOICE, AT (probe.plain), "HOW", "lookahead (the default) or plain, the reference path",
     .choices = "lookahead|plain" },

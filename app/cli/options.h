@@ -4,6 +4,7 @@
 
 #include "app/figure/figure.h"
 #include "core/device.h"
+#include "core/dialect.h"
 #include "probes/run.h"
 
 G_BEGIN_DECLS
@@ -27,6 +28,7 @@ typedef struct {
   char *device;
   MharPrecisionWish precision;
   guint heads; /* 0: as the checkpoint says */
+  MharBlockDelta block_delta;
   gboolean strict;
   /* output */
   char *output, *figure;

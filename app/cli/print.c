@@ -61,7 +61,8 @@ gboolean
 mhar_open_checkpoint (const MharCliOptions *options, const char *path, MharCheckpoint **checkpoint, MharPlan **plan,
                       GError **error)
 {
-  MharDialectOptions dialect = { .heads = (int) options->heads, .strict = options->strict };
+  MharDialectOptions dialect = { .heads = (int) options->heads, .strict = options->strict,
+                                 .block_delta = options->block_delta };
   g_autoptr (MharCheckpoint) opened = mhar_checkpoint_open (path, error);
 
   if (opened == NULL)

@@ -2,6 +2,8 @@
 /* Sums of activations: residual streams, gates, hyper-connections. Each element is rounded once. */
 #include "kernels/cpu/cpu-private.h"
 
+#include <math.h>
+
 /* Elements one thread takes at a time. */
 #define COMBINE_BLOCK ((size_t) 1 << 14)
 
@@ -30,6 +32,20 @@ mhar_cpu_combine (MharContext *c, double a, MharRows x, double b, MharRows y, si
   for (size_t i = 0; i < count; i += COMBINE_BLOCK) {
     size_t n = count - i < COMBINE_BLOCK ? count - i : COMBINE_BLOCK;
     combine_block (a, from + i, b, other == NULL ? NULL : other + i, n, to + i);
+  }
+  return MHAR_OK;
+}
+
+int
+mhar_cpu_blend (MharContext *c, MharRows p, MharRows z, MharRows h, size_t count, MharRows out)
+{
+  (void) c;
+  const float *base = mhar_cpu_at (p), *logit = mhar_cpu_at (z), *read = mhar_cpu_at (h);
+  float *to = mhar_cpu_at (out);
+#pragma omp parallel for schedule(static)
+  for (size_t i = 0; i < count; i++) {
+    double a = 1.0 / (1.0 + exp (-(double) logit[i])), from = (double) base[i];
+    to[i] = (float) (from + a * ((double) read[i] - from));
   }
   return MHAR_OK;
 }

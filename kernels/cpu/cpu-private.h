@@ -122,6 +122,7 @@ int mhar_cpu_attention (MharContext *c, MharRows qkv, double scale, size_t slidi
                         size_t K, size_t E, MharRows out);
 int mhar_cpu_swiglu (MharContext *c, MharRows x, size_t T, size_t F, MharRows out);
 int mhar_cpu_combine (MharContext *c, double a, MharRows x, double b, MharRows y, size_t count, MharRows out);
+int mhar_cpu_blend (MharContext *c, MharRows p, MharRows z, MharRows h, size_t count, MharRows out);
 int mhar_cpu_cross_entropy (MharContext *c, MharRows x, const MharWeight *head, const MharBuffer *ids, size_t W,
                             size_t t, size_t D, double *sum);
 int mhar_cpu_route_new (MharContext *c, const MharRouteTable *table, MharRoute **out);

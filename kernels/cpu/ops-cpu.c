@@ -28,6 +28,7 @@ static const MharOps cpu_ops = {
   .attention = mhar_cpu_attention,
   .swiglu = mhar_cpu_swiglu,
   .combine = mhar_cpu_combine,
+  .blend = mhar_cpu_blend,
   .cross_entropy = mhar_cpu_cross_entropy,
   .route_new = mhar_cpu_route_new,
   .route_free = mhar_cpu_route_free,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* out = a·x + b·y over `count` elements. */
+/* Sums of activations, element by element: out = a·x + b·y, and out = p + sigmoid (z) ⊙ (h − p). */
 #include "kernels/cuda/cuda-private.cuh"
 #include "kernels/cuda/pack.cuh"
 
@@ -68,4 +68,44 @@ mhar_cuda_combine (MharContext *c, double a, MharRows x, double b, MharRows y, s
                     mhar_cuda_at<__nv_bfloat16> (out));
   return combine (c, a, mhar_cuda_at<float> (x), b, b != 0.0 ? mhar_cuda_at<float> (y) : NULL, count,
                   mhar_cuda_at<float> (out));
+}
+
+/* A thread reads only what it writes, so `out` may be any of the others. Gates are few: one element a thread will do. */
+template <typename Real>
+static __global__ void __launch_bounds__ (BLOCK)
+blend_kernel (const Real *p, const Real *z, const Real *h, size_t count, Real *out)
+{
+  const size_t i = (size_t) blockIdx.x * BLOCK + threadIdx.x;
+
+  if (i < count) {
+    const float from = mhar_to_float (p[i]), a = 1.0f / (1.0f + expf (-mhar_to_float (z[i])));
+
+    out[i] = mhar_from_float<Real> (fmaf (a, mhar_to_float (h[i]) - from, from));
+  }
+}
+
+template <typename Real>
+static int
+blend (MharContext *c, const Real *p, const Real *z, const Real *h, size_t count, Real *out)
+{
+  const size_t blocks = (count + BLOCK - 1) / BLOCK;
+
+  if (blocks > INT32_MAX)
+    return mhar_cuda_unsupported (c, "blend: %zu elements", count);
+  blend_kernel<<<(unsigned) blocks, BLOCK, 0, c->stream>>> (p, z, h, count, out);
+  MHAR_CUDA_LAUNCHED (c, blend);
+  return MHAR_OK;
+}
+
+int
+mhar_cuda_blend (MharContext *c, MharRows p, MharRows z, MharRows h, size_t count, MharRows out)
+{
+  MHAR_CUDA_ENTER (c);
+  if (count == 0)
+    return MHAR_OK;
+  if (c->precision == MHAR_PRECISION_BF16)
+    return blend (c, mhar_cuda_at<const __nv_bfloat16> (p), mhar_cuda_at<const __nv_bfloat16> (z),
+                  mhar_cuda_at<const __nv_bfloat16> (h), count, mhar_cuda_at<__nv_bfloat16> (out));
+  return blend (c, mhar_cuda_at<const float> (p), mhar_cuda_at<const float> (z), mhar_cuda_at<const float> (h), count,
+                mhar_cuda_at<float> (out));
 }

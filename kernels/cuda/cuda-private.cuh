@@ -154,6 +154,7 @@ int mhar_cuda_rope (MharContext *, MharRows, const MharWeight *, const MharWeigh
 int mhar_cuda_attention (MharContext *, MharRows, double, size_t, size_t, size_t, size_t, size_t, size_t, MharRows);
 int mhar_cuda_swiglu (MharContext *, MharRows, size_t, size_t, MharRows);
 int mhar_cuda_combine (MharContext *, double, MharRows, double, MharRows, size_t, MharRows);
+int mhar_cuda_blend (MharContext *, MharRows, MharRows, MharRows, size_t, MharRows);
 int mhar_cuda_cross_entropy (MharContext *, MharRows, const MharWeight *, const MharBuffer *, size_t, size_t, size_t,
                              double *);
 int mhar_cuda_route_new (MharContext *, const MharRouteTable *, MharRoute **);

@@ -28,6 +28,7 @@ static const MharOps cuda_ops = {
   .attention = mhar_cuda_attention,
   .swiglu = mhar_cuda_swiglu,
   .combine = mhar_cuda_combine,
+  .blend = mhar_cuda_blend,
   .cross_entropy = mhar_cuda_cross_entropy,
   .route_new = mhar_cuda_route_new,
   .route_free = mhar_cuda_route_free,

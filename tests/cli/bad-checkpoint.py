@@ -125,22 +125,26 @@ for key, values in {
     "hidden_size": [0, -64, 64.5, "64", [], 2**31, 2**62, True], "num_hidden_layers": [0, 10**9], "vocab_size": [0, -1, 2**40],
     "num_attention_heads": [0, 3], "num_key_value_heads": [0, 3], "head_dim": [0, 15], "intermediate_size": [0],
     "rms_norm_eps": [0, -1, "small"], "max_position_embeddings": [0], "attnres_num_heads": [0, "4"],
-    "rope_parameters": [3, {"rope_type": "yarn", "factor": 4}, {"rope_theta": 0}],
+    "rope_parameters": [3, {"rope_type": "longrope", "factor": 4}, {"rope_theta": 0}],
 }.items():
     for value in values:
         add(f"config out of range: {key} = {json.dumps(value)}", config_value, key, value, key.split("_")[0])
 
-MODES = ["block", "block_mh", "block_v", "delta", "delta_v", "delta_mh", "delta_block", "delta_block_v", "delta_replace",
-         "full_hw", "full_v", "full_split", "full_additive", "first_layer", "pre_gated", "depth_attn",
-         "hyper_connection", "no_such_mode"]
+MODES = ["block_v", "delta_v", "delta_block_v", "delta_replace", "full_v", "full_split", "full_split_v", "full_additive", "first_layer",
+         "pre_gated", "depth_attn", "no_such_mode"]
 for mode in MODES:
     add(f"mode refused by name: {mode}", config_value, "attnres_mode", mode, f'"{mode}"', "not supported")
-for gate in ("learnable_alpha", "sigmoid_scalar", "sigmoid_vector", "none", ""):
+for mode, word in (("full_hw", "attn_res_proj"), ("delta_mh", "attn_null_source"), ("hyper_connection", "hc_alpha_attn")):
+    add(f"mode whose tensors are not there: {mode}", config_value, "attnres_mode", mode, word, "layers.0")
+for gate, word in (("learnable_alpha", "attn_res_alpha"), ("sigmoid_scalar", "attn_res_gate_logit"),
+                   ("sigmoid_vector", "attn_res_gate_proj.weight")):
+    add(f"gate whose tensors are not there: {gate}", config_value, "attnres_gate_type", gate, word, "missing")
+for gate in ("none", ""):
     add(f"gate refused by name: {gate!r}", config_value, "attnres_gate_type", gate, "attnres_gate_type", gate)
 for key, value, word in [
-    ("attnres_use_null_source", True, "attnres_use_null_source"), ("model_type", "qwen3_moe", "qwen3_moe"),
+    ("model_type", "qwen3_moe", "qwen3_moe"),
     ("model_type", "gpt2", "gpt2"), ("model_type", 3, "model_type"), ("num_experts", 8, "num_experts"),
-    ("hidden_act", "gelu", "gelu"), ("attention_bias", True, "attention_bias"), ("mlp_bias", True, "mlp_bias"),
+    ("hidden_act", "gelu", "gelu"), ("attention_bias", True, "q_proj.bias"), ("mlp_bias", True, "mlp_bias"),
     ("layer_types", ["sliding_attention"] * 4, "layer_types"), ("rope_scaling", {"type": "linear"}, "rope_scaling"),
     ("partial_rotary_factor", 0.5, "partial_rotary_factor"), ("attnres_mode", 7, "attnres_mode"),
 ]:

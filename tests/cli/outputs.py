@@ -100,7 +100,7 @@ def sites_as_json(scratch):
     rows = ["embed"] + [f"L{l}.{k}" for l in range(4) for k in ("attn", "mlp")]
     for n, site in enumerate(one["sites"]):
         label = "final" if n == 8 else rows[n + 1]
-        assert site == {"site": n, "label": label, "read": "replace", "heads": 4, "groups": 0, "sources": rows[: n + 1]}, site
+        assert site == {"site": n, "label": label, "read": "replace", "gate": None, "bias": 0.0, "heads": 4, "groups": 0, "sources": rows[: n + 1]}, site
     assert json.loads(succeed("--sites", "mini-baseline", "--json", **HERE).out)[0]["sites"] == []
 
 

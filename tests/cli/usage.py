@@ -109,7 +109,7 @@ def help_shows_every_option_once_and_in_order(scratch):
     options = re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.M)
     assert len(options) == len(set(options)), options
     want = """kl depth-maps collinearity all slices slicing null-draws null-norm null-tokens match-sources seed
-        text prompt tokens context max-tokens skip-first batch device precision heads strict routing
+        text prompt tokens context max-tokens skip-first batch device precision heads block-delta strict routing
         output save-weights digest table json figure figure-kind first-sites theme style quiet progress
         info sites verify tolerance from devices version help""".split()
     missing = set(want) - set(options)

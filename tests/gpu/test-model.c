@@ -5,7 +5,7 @@
  *   bf16   logits' error against the authors' float64 ≤ twice that of a plain bf16 implementation (fixtures/bf16-plain.txt), and KL, null
  *          and excess of demo-single within 1 %
  *   both   ten repeats bit-equal; plain and look-ahead routing agree
- *   fp32   the batch size moves no scalar by more than 1e-6 relative */
+ *   fp32   the batch size moves no scalar by more than 1e-6 relative; with cuda:all, every card gives what one gives, exactly */
 #include "core/dialect.h"
 #include "core/error.h"
 #include "core/npy.h"
@@ -25,10 +25,20 @@ static const struct {
   { "mini-full", "fixtures/mini-full" },
   { "mini-full_mh", "fixtures/mini-full_mh" },
   { "mini-llama", "fixtures/mini-llama" },
+  { "mini-block", "fixtures/mini-block" },
+  { "mini-delta", "fixtures/mini-delta" },
+  { "mini-delta_block", "fixtures/mini-delta_block" },
+  { "mini-delta_mh", "fixtures/mini-delta_mh" },
+  { "mini-full-gscalar", "fixtures/mini-full-gscalar" },
+  { "mini-full_hw", "fixtures/mini-full_hw" },
+  { "mini-hyper", "fixtures/mini-hyper" },
+  { "d3-block", "fixtures/d3-block" },
 };
 
 typedef struct {
-  const char *spec, *tests, *name;
+  const char *spec; /* of probe runs; "cuda:all" for every GPU */
+  const char *one;  /* of single passes: a card of those */
+  const char *tests, *name;
   MharCheckpoint *checkpoint;
   MharPlan *plan;
   GArray *ids;
@@ -115,10 +125,10 @@ test_forward (const Case *c)
 {
   gsize logits, all;
   g_autofree float *cpu = run_forward (c, "cpu", MHAR_PRECISION_WANT_F32, FALSE, 301, &logits, &all);
-  g_autofree float *gpu = run_forward (c, c->spec, MHAR_PRECISION_WANT_F32, FALSE, 301, &logits, &all);
-  g_autofree float *plain = run_forward (c, c->spec, MHAR_PRECISION_WANT_F32, TRUE, 301, &logits, &all);
-  g_autofree float *half = run_forward (c, c->spec, MHAR_PRECISION_WANT_BF16, FALSE, 301, &logits, &all);
-  g_autofree float *half_plain = run_forward (c, c->spec, MHAR_PRECISION_WANT_BF16, TRUE, 301, &logits, &all);
+  g_autofree float *gpu = run_forward (c, c->one, MHAR_PRECISION_WANT_F32, FALSE, 301, &logits, &all);
+  g_autofree float *plain = run_forward (c, c->one, MHAR_PRECISION_WANT_F32, TRUE, 301, &logits, &all);
+  g_autofree float *half = run_forward (c, c->one, MHAR_PRECISION_WANT_BF16, FALSE, 301, &logits, &all);
+  g_autofree float *half_plain = run_forward (c, c->one, MHAR_PRECISION_WANT_BF16, TRUE, 301, &logits, &all);
   double error = relative (gpu, cpu, logits), weights = largest (gpu + logits, cpu + logits, all - logits);
   double paths = relative (plain, gpu, logits), half_paths = relative (half_plain, half, logits);
 
@@ -131,12 +141,26 @@ test_forward (const Case *c)
     gboolean same = TRUE;
     const float *first = p == 0 ? gpu : half;
     for (guint r = 0; r < 10; r++) {
-      g_autofree float *again = run_forward (c, c->spec, p == 0 ? MHAR_PRECISION_WANT_F32 : MHAR_PRECISION_WANT_BF16, FALSE, 301,
+      g_autofree float *again = run_forward (c, c->one, p == 0 ? MHAR_PRECISION_WANT_F32 : MHAR_PRECISION_WANT_BF16, FALSE, 301,
                                              &logits, &all);
       same = same && memcmp (first, again, all * sizeof *again) == 0;
     }
     report (same, "%s %s ten repeats bit-equal", c->name, p == 0 ? "fp32" : "bf16");
   }
+}
+
+/* The ids of the text, folded into the checkpoint's vocabulary where that is smaller. */
+static GArray *
+fold_ids (const GArray *ids, const MharCheckpoint *checkpoint)
+{
+  gint32 vocab = mhar_config_body (mhar_checkpoint_config (checkpoint))->vocab;
+  GArray *folded = g_array_new (FALSE, FALSE, sizeof (gint32));
+
+  for (guint i = 0; i < ids->len; i++) {
+    gint32 id = g_array_index (ids, gint32, i) % vocab;
+    g_array_append_val (folded, id);
+  }
+  return folded;
 }
 
 /* The number after `name` in fixtures/bf16-plain.txt. */
@@ -147,9 +171,12 @@ plain_error (const Case *c)
   g_autoptr (GError) error = NULL;
 
   must (g_file_get_contents (path, &text, NULL, &error), error);
-  const char *at = strstr (text, c->name);
-  must (at != NULL, NULL);
-  return g_ascii_strtod (at + strlen (c->name), NULL);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++)
+    if (g_str_has_prefix (lines[i], c->name) && lines[i][strlen (c->name)] == ' ')
+      return g_ascii_strtod (lines[i] + strlen (c->name), NULL);
+  must (FALSE, NULL);
+  return NAN;
 }
 
 static void
@@ -172,7 +199,7 @@ test_authors (const Case *c)
     g_array_append_val (own, narrow);
   }
   with.ids = own;
-  g_autofree float *got = run_forward (&with, c->spec, MHAR_PRECISION_WANT_BF16, FALSE, own->len, &logits, &all);
+  g_autofree float *got = run_forward (&with, c->one, MHAR_PRECISION_WANT_BF16, FALSE, own->len, &logits, &all);
   g_autofree float *truth = g_memdup2 (want->data, want->bytes);
   double error_now = relative (got, truth, logits), allowed = 2 * plain_error (c);
   report (error_now <= allowed, "%s bf16 against the authors' float64: %.2e, %.0f %% of twice a plain bf16 implementation's", c->name,
@@ -238,6 +265,11 @@ test_probes (const Case *c)
   report (d <= 1e-6, "%s fp32 batch 1 against 3: %.1f %% of the allowance of 1e-6 (%s)", c->name, 100 * d / 1e-6, worst);
   d = compare_scalars (half, again, NULL, &worst);
   report (d == 0, "%s bf16 repeated run: difference %g", c->name, d);
+  if (strcmp (c->spec, "cuda:all") == 0) {
+    g_autoptr (MharDataset) alone = run_probes (c, "cuda:0", MHAR_PRECISION_WANT_F32, 1);
+    d = compare_scalars (alone, one, NULL, &worst);
+    report (d == 0, "%s fp32 all cards against one: difference %g", c->name, d);
+  }
   if (strcmp (c->name, "demo-single") == 0) {
     d = compare_scalars (cpu, half, "slice_kl", &worst);
     report (d <= 1e-2, "%s bf16 KL, null, excess: %.1f %% of the allowance of 1 %% (%s)", c->name, 100 * d / 1e-2, worst);
@@ -271,7 +303,9 @@ main (int argc, char **argv)
     must (checkpoint != NULL, error);
     g_autoptr (MharPlan) plan = mhar_plan_from_checkpoint (checkpoint, &dialect, &error);
     must (plan != NULL, error);
-    Case c = { argv[1], argv[2], checkpoints[i].name, checkpoint, plan, ids };
+    g_autoptr (GArray) folded = fold_ids (ids, checkpoint);
+    gboolean all = strcmp (argv[1], "cuda:all") == 0;
+    Case c = { argv[1], all ? "cuda:1" : argv[1], argv[2], checkpoints[i].name, checkpoint, plan, folded };
     test_forward (&c);
     test_authors (&c);
     test_probes (&c);

@@ -24,6 +24,16 @@ SHAPES = [
     "--mode full --layers 2 --dtype F32 --shards 5 --family llama --query-scale 3",
     "--mode full_mh --heads-routing 64 --layers 2 --vocab 300 --query-scale 1",
     "--mode full_mh --heads-routing 5 --width 80 --heads 5 --kv-heads 5 --layers 4",
+    "--mode full_hw --heads-routing 4 --kv-heads 2 --layers 2 --gate sigmoid_scalar",
+    "--mode full_hw --heads-routing 3 --width 96 --heads 3 --kv-heads 1 --layers 3 --family llama",
+    "--mode block --layers 5 --blocks 3 --gate sigmoid_vector",
+    "--mode block_mh --layers 3 --blocks 2 --family llama --dtype F32",
+    "--mode delta --layers 3 --null-source --gate learnable_alpha --family llama",
+    "--mode delta_block --layers 5 --blocks 5",
+    "--mode delta_mh --layers 4 --blocks 3 --heads-routing 8 --dtype F16",
+    "--mode block --layers 5 --blocks 2 --recency-bias",
+    "--mode full --layers 2 --recency-bias --gate sigmoid_scalar",
+    "--mode hyper_connection --layers 3 --streams 3",
     "--mode baseline --layers 2 --untied --head-dim 40",
     "--mode baseline --family llama --layers 3 --dtype F16 --shards 2",
 ]
@@ -56,7 +66,7 @@ def check_probes(folder, scratch, mode):
         for i in range(131):
             f.write(((11 * i * i + 5 * i + 1) % 257).to_bytes(2, "little"))
     options = ["--context", "48", "--null-draws", "3", "--seed", "99", "--skip-first", "2", "--slices", "2"]
-    if mode != "baseline":
+    if mode not in ("baseline", "hyper_connection"):
         options += ["--match-sources", "3"]
     oracle("probe", folder, "--tokens-file", ids, *options, "--out", report)
     run = subprocess.run([PROGRAM, "--json", "--quiet", "--tokens", ids, folder, *options, *EXTRA], capture_output=True,

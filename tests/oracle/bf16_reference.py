@@ -35,11 +35,15 @@ def rope(x, theta):
 
 class Model(oracle.Model):
     def attention(self, l, x, grouped=False):
-        assert not grouped
         p, w, t, hd = f"model.layers.{l}.self_attn.", self.w, x.shape[0], self.hd
-        q = bf16(x @ w[p + "q_proj.weight"].T).reshape(t, self.nq, hd)
-        k = bf16(x @ w[p + "k_proj.weight"].T).reshape(t, self.nkv, hd)
-        v = bf16(x @ w[p + "v_proj.weight"].T).reshape(t, self.nkv, hd).transpose(1, 0, 2)
+
+        def project(name, heads):
+            if not grouped:
+                return bf16(x @ w[p + name].T).reshape(t, heads, hd)
+            m = w[p + name].reshape(self.nkv, -1, self.d)
+            return bf16(np.einsum("ged,tgd->tge", m, x)).reshape(t, heads, hd)
+        q, k = project("q_proj.weight", self.nq), project("k_proj.weight", self.nkv)
+        v = project("v_proj.weight", self.nkv).transpose(1, 0, 2)
         if p + "q_norm.weight" in w:
             q, k = rms_norm(q, w[p + "q_norm.weight"], self.eps), rms_norm(k, w[p + "k_norm.weight"], self.eps)
         theta, rep = oracle.rope_theta(self.c), self.nq // self.nkv
@@ -64,6 +68,16 @@ class Model(oracle.Model):
         a = bf16(oracle.softmax(logit, 0))
         self.reads.append(dict(site=site, weights=a, rows=rows))
         return bf16(np.einsum("nth,nthk->thk", a, v.reshape(n, t, heads, d // heads))).reshape(t, d)
+
+    def read_groups(self, site, rows):
+        q, gain, _ = self.query(site)
+        v = np.stack(rows)
+        a = bf16(oracle.softmax(bf16(np.einsum("gd,ntd->ntg", q, rms_norm(v, gain, self.eps))), 0))
+        self.reads.append(dict(site=site, weights=a, rows=rows))
+        return bf16(np.einsum("ntg,ntd->tgd", a, v))
+
+    def gated(self, site, partial, routed):
+        return bf16(super().gated(site, partial, routed))
 
 
 def main():

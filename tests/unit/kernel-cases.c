@@ -51,6 +51,9 @@ static const KernelCase cases[] = {
   { "combine/sum", KERNEL_COMBINE, .W = 1, .t = 33, .D = 65, .a = 1.0, .b = 1.0, .in_place = true },
   { "combine/gate", KERNEL_COMBINE, .W = 1, .t = 31, .D = 96, .a = 0.3, .b = -0.7 },
   { "combine/scale", KERNEL_COMBINE, .W = 1, .t = 31, .D = 700, .a = -2.5, .b = 0.0 },
+  { "blend/even", KERNEL_BLEND, .W = 1, .t = 32, .D = 64 },
+  { "blend/in-place", KERNEL_BLEND, .W = 1, .t = 33, .D = 65, .in_place = true },
+  { "blend/shut", KERNEL_BLEND, .W = 2, .t = 31, .D = 24, .size = 60.0 },
   { "loss/small", KERNEL_LOSS, .W = 3, .t = 31, .D = 64, .V = 65 },
   { "loss/one-token", KERNEL_LOSS, .W = 2, .t = 1, .D = 16, .V = 9 },
   { "loss/chunks", KERNEL_LOSS, .W = 1, .t = 33, .D = 1000, .V = 3000, .dtype = MHAR_BF16, .unaligned = true,
@@ -351,6 +354,10 @@ make_inputs (Source *s, const KernelCase *k, KernelInputs *in)
     in->x = activations (s, T * k->D, scale);
     in->y = activations (s, T * k->D, scale);
     break;
+  case KERNEL_BLEND: /* x: p, then the gate's logits */
+    in->x = activations (s, 2 * T * k->D, scale);
+    in->y = activations (s, T * k->D, scale);
+    break;
   case KERNEL_ROUTE:
     make_route (s, k, in);
     break;
@@ -597,6 +604,13 @@ run_rows (Run *r, size_t T)
     out = new_rows (r, T * k->V, NULL);
     TRY (r, r->ops->swiglu (r->c, x, T, k->V, out));
     give_rows (r, "swiglu", out, T * k->V);
+    break;
+  case KERNEL_BLEND:
+    x = new_rows (r, 2 * T * k->D, r->in->x);
+    y = new_rows (r, T * k->D, r->in->y);
+    out = k->in_place ? y : new_rows (r, T * k->D, NULL);
+    TRY (r, r->ops->blend (r->c, x, (MharRows){ x.buffer, x.offset + T * k->D }, y, T * k->D, out));
+    give_rows (r, "blend", out, T * k->D);
     break;
   default:
     x = new_rows (r, T * k->D, r->in->x);

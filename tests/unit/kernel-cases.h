@@ -16,6 +16,7 @@ typedef enum {
   KERNEL_ATTENTION,
   KERNEL_SWIGLU,
   KERNEL_COMBINE,
+  KERNEL_BLEND,
   KERNEL_LOSS,
   KERNEL_ROUTE /* store, read, sums, weights, nulls, cosines */
 } KernelOp;

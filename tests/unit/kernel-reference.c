@@ -158,6 +158,17 @@ refer_combine (const KernelCase *k, const KernelInputs *in, KernelResult *result
 }
 
 static void
+refer_blend (const KernelCase *k, const KernelInputs *in, KernelResult *result)
+{
+  size_t n = k->W * k->t * k->D;
+  double *out = kernel_output (result, "blend", false, n);
+  for (size_t i = 0; i < n; i++) {
+    double p = (double) in->x[i], a = 1.0 / (1.0 + exp (-(double) in->x[n + i]));
+    out[i] = (1.0 - a) * p + a * (double) in->y[i];
+  }
+}
+
+static void
 refer_loss (const KernelCase *k, const KernelInputs *in, KernelResult *result)
 {
   double *sum = kernel_output (result, "loss", false, k->W), *logit = g_new (double, k->V);
@@ -450,7 +461,8 @@ kernel_reference (const KernelCase *k, const KernelInputs *in, KernelResult *res
     [KERNEL_EMBED] = refer_embed,         [KERNEL_NORM] = refer_norm,
     [KERNEL_MATMUL] = refer_matmul,       [KERNEL_ROPE] = refer_rope,
     [KERNEL_ATTENTION] = refer_attention, [KERNEL_SWIGLU] = refer_swiglu,
-    [KERNEL_COMBINE] = refer_combine,     [KERNEL_LOSS] = refer_loss,
+    [KERNEL_COMBINE] = refer_combine,     [KERNEL_BLEND] = refer_blend,
+    [KERNEL_LOSS] = refer_loss,
   };
   result->n = 0;
   if (k->op != KERNEL_ROUTE) {

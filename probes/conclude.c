@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "probes/conclude.h"
+
+#include "probes/labels.h"
+
+void
+mhar_probe_setup_init (MharProbeSetup *setup, const MharPlan *plan, const MharProbeOptions *options)
+{
+  *setup = (MharProbeSetup){ .plan = plan, .options = options, .n_sites = plan->sites->len, .n_outputs = plan->outputs->len };
+  for (guint s = 0; s < plan->sites->len; s++) {
+    setup->max_heads = MAX (setup->max_heads, (gsize) mhar_plan_site (plan, s)->heads);
+    setup->max_sources = MAX (setup->max_sources, (gsize) mhar_plan_site (plan, s)->n_sources);
+  }
+}
+
+/* The options that shaped the numbers, stored beside them. */
+static void
+record_options (const MharConclusion *c, MharDataset *out)
+{
+  const MharProbeOptions *o = c->setup->options;
+
+  mhar_dataset_set_integer (out, "tokens", (gint64) mhar_pool_scalar (c->pool, "count"));
+  mhar_dataset_set_integer (out, "windows", (gint64) mhar_pool_windows (c->pool));
+  mhar_dataset_set_integer (out, "context", c->context);
+  mhar_dataset_set_integer (out, "skip_first", o->skip_first);
+  mhar_dataset_set_integer (out, "slices", o->slices);
+  mhar_dataset_set_string (out, "slicing", o->interleaved ? "interleaved" : "contiguous");
+  mhar_dataset_set_integer (out, "draws", o->null_draws);
+  mhar_dataset_set_string (out, "null_norm", o->null_norm_slice ? "slice" : "query");
+  mhar_dataset_set_integer (out, "null_tokens", (gint64) mhar_pool_scalar (c->pool, "null_count"));
+  if (o->match_sources > 0)
+    mhar_dataset_set_integer (out, "match_sources", o->match_sources);
+  g_autofree char *seed = g_strdup_printf ("%" G_GUINT64_FORMAT, o->seed);
+  mhar_dataset_set_string (out, "seed", seed);
+}
+
+MharDataset *
+mhar_probe_conclude (const MharConclusion *c)
+{
+  const MharPlan *plan = c->setup->plan;
+  MharDataset *out = mhar_dataset_new ("checkpoint");
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+
+  mhar_label_checkpoint (c->checkpoint, plan, out);
+  record_options (c, out);
+  mhar_label_sites (plan, out);
+  mhar_dataset_set_real (out, "loss", mhar_pool_scalar (c->pool, "loss") / mhar_pool_scalar (c->pool, "pairs"));
+  for (guint w = 0; w < plan->warnings->len; w++)
+    g_ptr_array_add (warnings, g_strdup (g_ptr_array_index (plan->warnings, w)));
+  if (c->stopped > 0)
+    g_ptr_array_add (warnings, g_strdup_printf ("stopped after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " windows: every mean is over those",
+                                                c->stopped, c->whole));
+  for (guint p = 0; mhar_probes[p] != NULL; p++)
+    if (c->setup->options->probes & mhar_probes[p]->flag)
+      mhar_probes[p]->finish (c->setup, c->pool, out, warnings);
+  g_ptr_array_add (warnings, NULL);
+  mhar_dataset_set_strings (out, "warnings", (const char *const *) warnings->pdata);
+  if (mhar_dataset_get (out, "weight") != NULL)
+    mhar_dataset_set_string (out, "signal", "weight");
+  else if (mhar_dataset_get (out, "cosine") != NULL)
+    mhar_dataset_set_string (out, "signal", "cosine");
+  return out;
+}

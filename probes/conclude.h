@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* From pooled sums to results: the last step of a run, and of one that is looked at again with less. */
+#pragma once
+
+#include "probes/probe.h"
+
+G_BEGIN_DECLS
+
+/* Counts of `plan`; both are borrowed. */
+void mhar_probe_setup_init (MharProbeSetup *setup, const MharPlan *plan, const MharProbeOptions *options);
+
+typedef struct {
+  const MharProbeSetup *setup;
+  const MharCheckpoint *checkpoint;
+  const MharPool *pool;
+  guint context;          /* ids a window, as asked for: what is recorded */
+  guint64 stopped, whole; /* a run that was stopped: windows done, windows it would have had; else 0 */
+} MharConclusion;
+
+/* One checkpoint's dataset, as mhar_probe_run returns it. */
+MharDataset *mhar_probe_conclude (const MharConclusion *conclusion);
+
+/* What a whole run with `ran`, which gave the sums `slabs` (MharDataset *, in order) and the results `set`, would have given with
+ * `wanted`, bit for bit and without running again: where nothing but the number of draws differs, and is not larger. Appends its
+ * sums to `narrowed` (MharDataset *, owned). NULL where the sums do not hold it. */
+MharDataset *mhar_probe_narrow (const MharCheckpoint *checkpoint, const MharPlan *plan, const GPtrArray *slabs,
+                                const MharDataset *set, const MharProbeOptions *ran, const MharProbeOptions *wanted,
+                                GPtrArray *narrowed);
+
+G_END_DECLS

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* The window's words and its table of numbers, on a small made-up run: two sites that count, two heads, three sources. */
+#include "app/gui/dataset-look.h"
+#include "app/gui/numbers.h"
+#include "app/gui/sentence.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SITES 3
+#define HEADS 2
+#define SOURCES 3
+
+static MharField *
+add (MharDataset *set, const char *name, MharFieldType type, guint n_dims, const char *const *dims, const gsize *shape)
+{
+  return mhar_dataset_add (set, mhar_field_new (name, name, "1", type, n_dims, dims, shape));
+}
+
+static void
+add_labels (MharDataset *set)
+{
+  static const char *const sites[] = { "L0.attn", "L0.mlp", "final" }, *const sources[] = { "embed", "L0.attn", "L0.mlp" };
+  const char *dims[] = { "site", "source" };
+  const gsize shape[] = { SITES, SOURCES };
+  MharField *site = add (set, "site_label", MHAR_FIELD_STRING, 1, dims, shape);
+  MharField *source = add (set, "source_label", MHAR_FIELD_STRING, 2, dims, shape);
+  MharField *n_sources = add (set, "n_sources", MHAR_FIELD_I32, 1, dims, shape);
+  MharField *n_heads = add (set, "n_heads", MHAR_FIELD_I32, 1, dims, shape);
+
+  for (int s = 0; s < SITES; s++) {
+    site->data.str[s] = g_strdup (sites[s]);
+    n_sources->data.i32[s] = s + 1;
+    n_heads->data.i32[s] = HEADS;
+    for (int n = 0; n <= s; n++)
+      source->data.str[s * SOURCES + n] = g_strdup (sources[n]);
+  }
+}
+
+/* At L0.mlp head 0 reads 80 % of embed, head 1 60 %: deviations of ±10 points, against a null of 12. */
+static MharDataset *
+new_run (void)
+{
+  const char *dims[] = { "site", "head", "source" }, *null_dims[] = { "site", "draw" };
+  const gsize shape[] = { SITES, HEADS, SOURCES }, null_shape[] = { SITES, 3 };
+  static const float embed[HEADS] = { 0.8f, 0.6f };
+  MharDataset *set = mhar_dataset_new ("checkpoint");
+
+  add_labels (set);
+  MharField *weight = add (set, "weight", MHAR_FIELD_F32, 3, dims, shape);
+  MharField *deviation = add (set, "deviation", MHAR_FIELD_F32, 3, dims, shape);
+  MharField *entropy = add (set, "entropy", MHAR_FIELD_F32, 2, dims, shape);
+  MharField *js = add (set, "head_js", MHAR_FIELD_F32, 1, dims, shape);
+  MharField *null = add (set, "head_js_null", MHAR_FIELD_F32, 2, null_dims, null_shape);
+  for (int h = 0; h < HEADS; h++) {
+    gsize at = (gsize) (HEADS + h) * SOURCES;
+    weight->data.f32[h * SOURCES] = 1;
+    weight->data.f32[at] = embed[h];
+    weight->data.f32[at + 1] = 1 - embed[h];
+    deviation->data.f32[at] = embed[h] - 0.7f;
+    deviation->data.f32[at + 1] = 0.7f - embed[h];
+    entropy->data.f32[HEADS + h] = 0.5f;
+  }
+  js->data.f32[1] = 0.05f;
+  for (int j = 0; j < 3; j++)
+    null->data.f32[3 + j] = 0.01f * (float) (j + 1); /* 0.02 ± 0.01 */
+  mhar_dataset_set_real (set, "null_max_deviation", 0.12);
+  mhar_dataset_set_integer (set, "sites", SITES);
+  return set;
+}
+
+static void
+says (const MharDataset *set, const MharDataset *other, MharPage page, int site, int head, int source, const char *wanted)
+{
+  g_autofree char *said = mhar_sentence (set, other, &(MharPoint){ page, site, head, source });
+  g_assert_cmpstr (said, ==, wanted);
+}
+
+static void
+test_maps (void)
+{
+  g_autoptr (MharDataset) set = new_run ();
+
+  says (set, NULL, MHAR_PAGE_MAPS, 1, 0, 0,
+        "L0.mlp, head 0 reads 80.0 % of embed, 10.0 points above the head mean — inside what a random query of this norm reaches (12.0)");
+  mhar_dataset_set_real (set, "null_max_deviation", 0.05);
+  says (set, NULL, MHAR_PAGE_MAPS, 1, 1, 0,
+        "L0.mlp, head 1 reads 60.0 % of embed, 10.0 points below the head mean — beyond what a random query of this norm reaches (5.0)");
+  says (set, NULL, MHAR_PAGE_MAPS, 1, -1, 1,
+        "L0.mlp, mean of 2 heads, reads 30.0 % of L0.attn — 0.6 times its even share (50.0 %) of 2 sources");
+  says (set, NULL, MHAR_PAGE_MAPS, 0, 0, 0, "L0.attn has one source, embed, and reads all of it");
+  says (set, NULL, MHAR_PAGE_MAPS, -1, -1, -1, "Point at a cell or a site to read its value here");
+}
+
+static void
+test_disagreement (void)
+{
+  g_autoptr (MharDataset) set = new_run ();
+  MharField *js = mhar_dataset_get (set, "head_js");
+
+  says (set, NULL, MHAR_PAGE_DISAGREEMENT, 1, 0, 0,
+        "L0.mlp: its heads disagree by 0.0500 nat, random queries by 0.0200 ± 0.0100 — more than random queries do");
+  js->data.f32[1] = 0.039f;
+  says (set, NULL, MHAR_PAGE_DISAGREEMENT, 1, 0, 0,
+        "L0.mlp: its heads disagree by 0.0390 nat, random queries by 0.0200 ± 0.0100 — inside the null");
+  says (set, NULL, MHAR_PAGE_DISAGREEMENT, 0, 0, 0, "L0.attn has one source: there is nothing to disagree about");
+}
+
+static void
+test_others (void)
+{
+  g_autoptr (MharDataset) set = new_run (), other = new_run ();
+
+  mhar_dataset_get (other, "weight")->data.f32[HEADS * SOURCES] = 0.7f;
+  says (set, other, MHAR_PAGE_COMPARE, 1, 0, 0, "L0.mlp, head 0 reads 80.0 % of embed in A and 70.0 % in B: a difference of -10.0 points");
+  says (set, NULL, MHAR_PAGE_COMPARE, 1, 0, 0, "Choose a second checkpoint to compare with");
+  says (set, NULL, MHAR_PAGE_SOURCES, 1, 0, -1, "L0.mlp, head 0 uses its 2 sources as if they were 1.6 (entropy 0.500 nat)");
+  says (set, NULL, MHAR_PAGE_COLLINEARITY, 1, 0, 0, "This run holds no collinearity");
+  says (NULL, NULL, MHAR_PAGE_MAPS, 1, 0, 0, "");
+}
+
+/* Whatever a file lacks, and wherever a selection points: words, not a crash. */
+static void
+test_lacking (void)
+{
+  static const char *const fields[] = { "weight", "deviation", "entropy", "head_js", "head_js_null", "site_label", "source_label", "n_heads", "n_sources" };
+
+  for (guint f = 0; f <= G_N_ELEMENTS (fields); f++) {
+    g_autoptr (MharDataset) whole = new_run (), set = mhar_dataset_new ("checkpoint");
+    for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+      if (i != f) {
+        const MharField *from = mhar_dataset_get (whole, fields[i]);
+        MharField *to = mhar_field_new (from->name, "", "", from->type, from->n_dims, (const char *const *) from->dims, from->shape);
+        for (gsize k = 0; from->type == MHAR_FIELD_I32 && k < mhar_field_length (from); k++)
+          to->data.i32[k] = from->data.i32[k];
+        mhar_dataset_add (set, to);
+      }
+    for (int page = 0; page < MHAR_N_PAGES; page++)
+      for (int at = -1; at < 5; at++) {
+        g_autofree char *said = mhar_sentence (set, whole, &(MharPoint){ (MharPage) page, at, at, at });
+        g_autoptr (MharNumbers) numbers = mhar_numbers_new (&(MharNumbersSource){ .page = (MharPage) page, .set = set, .other = whole });
+        g_autofree char *csv = mhar_numbers_csv (numbers);
+        g_assert_nonnull (said);
+        g_assert_nonnull (csv);
+      }
+  }
+}
+
+static void
+test_numbers (void)
+{
+  g_autoptr (MharDataset) set = new_run ();
+  g_autoptr (MharNumbers) maps = mhar_numbers_new (&(MharNumbersSource){ .page = MHAR_PAGE_MAPS, .set = set });
+  g_autoptr (MharNumbers) table = mhar_numbers_new (&(MharNumbersSource){ .page = MHAR_PAGE_DISAGREEMENT, .set = set });
+  g_autofree char *csv = mhar_numbers_csv (table);
+
+  g_assert_cmpuint (mhar_numbers_n_rows (maps), ==, HEADS * (1 + 2 + 3));
+  g_assert_cmpstr (mhar_numbers_text (maps, 2, 0), ==, "L0.mlp");
+  g_assert_cmpstr (mhar_numbers_text (maps, 3, 2), ==, "L0.attn");
+  g_assert_cmpfloat_with_epsilon (mhar_numbers_value (maps, 2, 3), 0.8, 1e-6);
+  g_assert_true (isnan (mhar_numbers_value (maps, 0, 4)));
+  g_assert_true (g_str_has_prefix (csv, "site,sources,heads,trained,null,null_sd,excess\r\nL0.attn,1,2,,,,\r\nL0.mlp,2,2,0.0500000007,"));
+}
+
+/* A label with a comma and quotes is one cell, and comes back as it was. */
+static void
+test_quoting (void)
+{
+  g_autoptr (MharDataset) set = new_run ();
+  char **label = &mhar_dataset_get (set, "site_label")->data.str[0];
+
+  g_free (*label);
+  *label = g_strdup ("a \"b\", c");
+  g_autoptr (MharNumbers) table = mhar_numbers_new (&(MharNumbersSource){ .page = MHAR_PAGE_DISAGREEMENT, .set = set });
+  g_autofree char *csv = mhar_numbers_csv (table);
+  g_assert_nonnull (strstr (csv, "\r\n\"a \"\"b\"\", c\",1,2,"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sentence/maps", test_maps);
+  g_test_add_func ("/sentence/disagreement", test_disagreement);
+  g_test_add_func ("/sentence/others", test_others);
+  g_test_add_func ("/sentence/lacking", test_lacking);
+  g_test_add_func ("/numbers/rows", test_numbers);
+  g_test_add_func ("/numbers/quoting", test_quoting);
+  return g_test_run ();
+}
