@@ -3,66 +3,70 @@
  * by slice, for slices that interleave. */
 #include "kernels/cuda/null-pack.cuh"
 
-/* Query `q` of a tile at coordinate i of part p, zero where there is none. With interleaved slices coordinate i of the
- * gathered row is i / width of the slice's, from slice to slice `parts` apart in the original. */
-static __device__ float
-query_at (const MharNullPack &a, int tile, int p, int i, int q, float *rest)
+/* Coordinate i of part p of a query, zero where there is none. With interleaved slices coordinate i of the gathered row
+ * is i / width of the slice's, from slice to slice `parts` apart in the original. */
+static __device__ double
+query_at (const MharNullPack &a, int query, int p, int i)
 {
-  const int query = tile * NULL_QUERIES + q, width = a.whole ? a.width : a.width / a.parts;
-  *rest = 0;
-  if (query >= a.n_queries || i >= a.width || (!a.whole && i / width != p))
+  const int width = a.whole ? a.width : a.width / a.parts;
+  if (i >= a.width || (!a.whole && i / width != p))
     return 0;
   const int from = a.interleaved ? i % width * a.parts + i / width : i;
-  const double x = a.queries[(a.whole ? ((size_t) query * a.parts + p) : (size_t) query) * a.width + from];
-  const float high = a.bf16 ? __bfloat162float (__float2bfloat16_rn ((float) x)) : (float) x;
-  *rest = (float) (x - high);
-  return high;
+  return a.queries[(a.whole ? ((size_t) query * a.parts + p) : (size_t) query) * a.width + from];
 }
 
-/* Two neighbouring coordinates as bf16; `low`: what rounding left of them. */
-static __device__ uint32_t
-query_pair (const MharNullPack &a, int tile, int p, int i, int q, bool low)
+/* A pair of neighbouring channels `pair` of a step as bf16, and what rounding left of them, where an operand
+ * [16 queries, 16 channels] (mma.cuh) has them. */
+static __device__ void
+pack_pair (const MharNullPack &a, uint32_t *step, int slot, int pair, const double (&x)[2])
 {
-  float rest[2], high[2];
-  for (int j = 0; j < 2; j++)
-    high[j] = query_at (a, tile, p, i + j, q, rest + j);
-  return low ? mhar_pack_pair (rest[0], rest[1]) : mhar_pack_pair (high[0], high[1]);
+  float high[2], rest[2];
+  for (int j = 0; j < 2; j++) {
+    high[j] = __bfloat162float (__float2bfloat16_rn ((float) x[j]));
+    rest[j] = (float) (x[j] - high[j]);
+  }
+  const int lane = slot % 8 * 4 + pair % 4, word = slot % NULL_QUERIES / 8 + pair / 4 * 2;
+  step[lane * 4 + word] = mhar_pack_pair (high[0], high[1]);
+  if (a.double_width)
+    step[128 + lane * 4 + word] = mhar_pack_pair (rest[0], rest[1]);
 }
 
-/* A thread a unit of 16 bytes. bf16: an operand [16 queries, 16 channels] (mma.cuh) a step, then what rounding left;
- * float32: [16 queries, 16 channels] as they are. */
+/* A thread a pair of channels. Grid [pairs / 128, queries]. */
 __global__ void
 null_pack_kernel (const __grid_constant__ MharNullPack a)
 {
-  const int64_t unit = (int64_t) blockIdx.x * blockDim.x + threadIdx.x;
-  if (unit >= (int64_t) a.n_tiles * a.units_a_tile)
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, step = i / (MHAR_STEP / 2), pair = i % (MHAR_STEP / 2);
+  if (step >= a.steps)
     return;
-  const int tile = (int) (unit / a.units_a_tile), within = (int) (unit % a.units_a_tile), step = within / a.step_units;
   int p = 0;
   while (p + 1 < a.parts && a.part[p + 1].base <= step)
     p++;
-  const int at = (a.part[p].first_step + step - a.part[p].base) * MHAR_STEP, lane = within % a.step_units;
-  uint4 bits;
+  const int at = (a.part[p].first_step + step - a.part[p].base) * MHAR_STEP + pair * 2;
+  const double x[2] = { query_at (a, blockIdx.y, p, at), query_at (a, blockIdx.y, p, at + 1) };
+  const int slot = a.first_slot + blockIdx.y, units = a.bf16 ? 32 + 32 * a.double_width : 64;
+  uint32_t *to = a.pack + ((size_t) (slot / NULL_QUERIES) * a.units_a_tile + (size_t) step * units) * 4;
   if (a.bf16) {
-    const int q = lane % 32 / 4, i = at + lane % 4 * 2;
-    const bool low = lane >= 32;
-    bits = make_uint4 (query_pair (a, tile, p, i, q, low), query_pair (a, tile, p, i, q + 8, low),
-                       query_pair (a, tile, p, i + 8, q, low), query_pair (a, tile, p, i + 8, q + 8, low));
+    pack_pair (a, to, slot, pair, x);
   } else {
-    float rest, x[4];
-    for (int j = 0; j < 4; j++)
-      x[j] = query_at (a, tile, p, at + lane % 4 * 4 + j, lane / 4, &rest);
-    bits = mhar_pack (x);
+    to[slot % NULL_QUERIES * MHAR_STEP + pair * 2] = __float_as_uint ((float) x[0]);
+    to[slot % NULL_QUERIES * MHAR_STEP + pair * 2 + 1] = __float_as_uint ((float) x[1]);
   }
-  a.pack[unit] = bits;
 }
 
 int
 mhar_null_pack (MharContext *c, const MharNullPack &pack)
 {
-  const int64_t units = (int64_t) pack.n_tiles * pack.units_a_tile;
-  const dim3 grid ((unsigned) ((units + 127) / 128));
-  return mhar_cuda_launch (c, "null pack", null_pack_kernel, grid, 128, 0, false, pack);
+  for (int first = 0, status = MHAR_OK; first < pack.n_queries; first += 65535) {
+    MharNullPack some = pack;
+    some.queries += (size_t) first * (pack.whole ? pack.parts : 1) * pack.width;
+    some.first_slot += first;
+    some.n_queries = pack.n_queries - first < 65535 ? pack.n_queries - first : 65535;
+    const dim3 grid ((unsigned) (pack.steps * (MHAR_STEP / 2) + 127) / 128, some.n_queries);
+    status = mhar_cuda_launch (c, "null pack", null_pack_kernel, grid, 128, 0, false, some);
+    if (status)
+      return status;
+  }
+  return MHAR_OK;
 }
 
 /* to[row, t, s·width + j] = from[row, first + t, j·slices + s]. Grid [tokens, rows]. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries against a finished history. Groups run in batches whose float32 sums fit a bounded scratch and are then added
- * up in double, window by window and in order. No array over queries, sources and tokens exists. */
+ * up in double, window by window and in order; while one batch is computed the sums of the one before go to the host.
+ * No array over queries, sources and tokens exists. */
 #include "kernels/cuda/null-pack.cuh"
 
 #include <string.h>
 
-#define NULL_PARTIAL ((size_t) 256 << 20) /* bytes of float32 sums in a batch */
+#define NULL_SCRATCH ((size_t) 512 << 20) /* bytes of float32 sums and log sums in a batch */
 #define NULL_PIECE ((size_t) 16 << 20)    /* bytes brought to the host at a time */
+#define NULL_PIECE_TOKENS 128             /* of a window, a thread block's, if that is enough thread blocks */
 
 /* Device memory of a run, one after the other. */
 struct NullRoom {
@@ -19,12 +21,22 @@ struct NullRoom {
 /* How a kind's windows are cut: each into pieces, so many at a time. */
 struct NullCut {
   int windows, pieces, piece_tokens;
+  size_t spare; /* bytes a thread block */
 };
 
 /* Groups of one launch. */
 struct NullBatch {
-  int first_window, windows, first_group, n_groups;
+  int windows, first_group, n_groups;
   int64_t first_float, floats;
+};
+
+/* Results on their way to the host: doubles [done, ready) are complete once `computed` has passed. */
+struct NullDown {
+  cudaStream_t stream;
+  cudaEvent_t computed[2], copied[2];
+  double *host; /* page-locked, two pieces */
+  int64_t done, ready;
+  int turn;
 };
 
 /* Sums of groups [first, first + n) of the kind: where they begin, and how many. */
@@ -40,53 +52,86 @@ group_floats (const MharNull *null, const NullKind *kind, int first, int n, int6
 static NullCut
 null_cut (const MharContext *c, const MharNull *null, const NullKind *kind, MharSpan span)
 {
-  NullCut cut = { kind->interleaved ? 1 : span.windows, 1, 0 };
-  const int tile = 64, tiles = (span.length + tile - 1) / tile;
-  while (cut.pieces * 2 <= tiles && (int64_t) cut.pieces * cut.windows * kind->n_groups < 8 * c->n_multiprocessors)
+  NullCut cut = { kind->interleaved ? 1 : span.windows, 1, 0, kind->sliced ? 0 : mhar_null_heads_spare (kind->parts) };
+  const int tiles = (span.length + NULL_TOKENS - 1) / NULL_TOKENS;
+  while (cut.pieces * 2 <= tiles
+         && (tiles / cut.pieces > NULL_PIECE_TOKENS / NULL_TOKENS
+             || (int64_t) cut.pieces * cut.windows * kind->n_groups < 8 * c->n_multiprocessors))
     cut.pieces *= 2;
-  cut.piece_tokens = (tiles + cut.pieces - 1) / cut.pieces * tile;
+  cut.piece_tokens = (tiles + cut.pieces - 1) / cut.pieces * NULL_TOKENS;
   int64_t most = 1, begin;
   for (int g = 0; g < kind->n_groups; g++) {
     const int64_t floats = group_floats (null, kind, g, 1, &begin);
     most = floats > most ? floats : most;
   }
-  const int64_t fit = (int64_t) (NULL_PARTIAL / sizeof (float)) / most / (cut.pieces * NULL_WARPS_TOKENS);
+  const size_t piece = (size_t) most * mhar_null_adders (kind->sliced) * sizeof (float) + cut.spare;
+  const int64_t fit = (int64_t) (NULL_SCRATCH / piece / cut.pieces);
   const int64_t room = fit < 65535 / cut.pieces ? fit : 65535 / cut.pieces; /* of the grid */
   cut.windows = cut.windows < room ? cut.windows : room < 1 ? 1 : (int) room;
   return cut;
 }
 
 static size_t
-batch_bytes (const NullBatch &b, const NullCut &cut)
+partial_bytes (const NullKind *kind, const NullBatch &b, const NullCut &cut)
 {
-  return (size_t) b.floats * b.windows * cut.pieces * NULL_WARPS_TOKENS * sizeof (float);
+  return (size_t) b.floats * b.windows * cut.pieces * mhar_null_adders (kind->sliced) * sizeof (float);
+}
+
+static size_t
+spare_bytes (const NullBatch &b, const NullCut &cut)
+{
+  return (size_t) b.n_groups * b.windows * cut.pieces * cut.spare;
 }
 
 /* As many groups from `group` on as the scratch holds the sums of. */
 static NullBatch
-null_batch (const MharNull *null, const NullKind *kind, const NullCut &cut, int window, int windows, int group)
+null_batch (const MharNull *null, const NullKind *kind, const NullCut &cut, int group)
 {
-  NullBatch b = { window, windows < cut.windows ? windows : cut.windows, group, 1, 0, 0 };
+  NullBatch b = { cut.windows, group, 1, 0, 0 };
   b.floats = group_floats (null, kind, group, 1, &b.first_float);
   for (NullBatch next = b; group + next.n_groups < kind->n_groups; b = next) {
     next.floats = group_floats (null, kind, group, ++next.n_groups, &next.first_float);
-    if (batch_bytes (next, cut) > NULL_PARTIAL)
+    if (partial_bytes (kind, next, cut) + spare_bytes (next, cut) > NULL_SCRATCH)
       break;
   }
   return b;
 }
 
+/* ---- adding up ---- */
+
 /* What a batch's float32 sums are and where they go. */
 struct NullAdd {
   const float *partial;
   const MharNullTile *tiles;
+  const MharNullRun *runs;
+  const int32_t *positions;
   const NullEntry *entries;
   double *result;
   int first_tile, n_tiles, slots, first_window;
   int64_t first_float, floats;
 };
 
-/* Σ over a window's slots, in double and in order. Grid [floats / 128, windows]. */
+/* Where sum k of query q of a tile goes; −1: nowhere. */
+static __device__ int64_t
+add_place (const NullAdd &a, const MharNullTile &tile, int q, int64_t k)
+{
+  if (tile.run[q] < 0)
+    return -1;
+  const MharNullRun run = a.runs[tile.run[q]];
+  const NullEntry entry = a.entries[run.entry];
+  const int64_t query = (int64_t) (a.first_window + blockIdx.y) * entry.n_queries + run.first_query + tile.first_slot
+                        + q - run.first_slot;
+  if (entry.sliced)
+    return entry.kl < 0 ? -1 : entry.kl + query * entry.parts + k;
+  if (k == (int64_t) entry.parts * tile.n_steps)
+    return entry.js < 0 ? -1 : entry.js + query;
+  const int32_t position = a.positions[run.position + k % tile.n_steps];
+  return entry.weight < 0 || position < 0
+           ? -1
+           : entry.weight + (query * entry.parts + k / tile.n_steps) * entry.n + position;
+}
+
+/* Σ over a window's pieces, in double and in order. Grid [floats / 128, windows]. */
 __global__ void
 null_add_kernel (const __grid_constant__ NullAdd a)
 {
@@ -101,26 +146,18 @@ null_add_kernel (const __grid_constant__ NullAdd a)
     else
       high = middle;
   }
-  const MharNullTile tile = a.tiles[low];
-  const NullEntry entry = a.entries[tile.entry];
-  const int64_t at = i - (tile.partial - a.first_float), q = at % NULL_QUERIES, k = at / NULL_QUERIES;
-  if (q >= tile.n_queries)
+  const MharNullTile &tile = a.tiles[low];
+  const int64_t at = i - (tile.partial - a.first_float);
+  const int64_t to = add_place (a, tile, (int) (at % NULL_QUERIES), at / NULL_QUERIES);
+  if (to < 0)
     return;
   double sum = 0;
   for (int slot = 0; slot < a.slots; slot++)
     sum += a.partial[((int64_t) blockIdx.y * a.slots + slot) * a.floats + i];
-  const int64_t query = (int64_t) (a.first_window + blockIdx.y) * entry.n_queries + tile.first_query + q;
-  const int64_t weights = (int64_t) entry.parts * entry.n;
-  if (entry.sliced) {
-    if (entry.kl >= 0)
-      a.result[entry.kl + query * entry.parts + k] = sum;
-  } else if (k == weights) {
-    if (entry.js >= 0)
-      a.result[entry.js + query] = sum;
-  } else if (entry.weight >= 0) {
-    a.result[entry.weight + query * weights + k] = sum;
-  }
+  a.result[to] = sum;
 }
+
+/* ---- launching ---- */
 
 template <typename Real>
 static MharNullArgs<Real>
@@ -130,7 +167,6 @@ null_args (const MharRoute *r, const MharNull *null, const NullKind *kind, MharS
   a.history = (const Real *) r->history.data;
   a.row_elements = r->max_tokens * r->width;
   a.stride = r->stride;
-  a.tokens = (int) r->tokens;
   a.width = (int) r->width;
   a.inverse = room.inverse;
   a.tiles = null->on_device.tiles;
@@ -151,18 +187,20 @@ null_args (const MharRoute *r, const MharNull *null, const NullKind *kind, MharS
 
 static int
 null_add (MharContext *c, const MharNull *null, const NullKind *kind, const NullBatch &b, const NullCut &cut,
-          const NullRoom &room)
+          int first_window, const NullRoom &room)
 {
   const MharNullGroup *first = &null->groups.items[kind->first_group + b.first_group], *last = first + b.n_groups - 1;
   NullAdd a = {};
   a.partial = room.partial;
   a.tiles = null->on_device.tiles;
+  a.runs = null->on_device.runs;
+  a.positions = null->on_device.positions;
   a.entries = null->on_device.entries;
   a.result = room.result;
   a.first_tile = first->first_tile;
   a.n_tiles = last->first_tile + last->n_tiles - first->first_tile;
-  a.slots = cut.pieces * NULL_WARPS_TOKENS;
-  a.first_window = b.first_window;
+  a.slots = cut.pieces * mhar_null_adders (kind->sliced);
+  a.first_window = first_window;
   a.first_float = b.first_float;
   a.floats = b.floats;
   const dim3 grid ((unsigned) ((b.floats + 127) / 128), b.windows);
@@ -172,49 +210,49 @@ null_add (MharContext *c, const MharNull *null, const NullKind *kind, const Null
 template <typename Real>
 static int
 null_launch (MharContext *c, const MharRoute *r, const MharNull *null, const NullKind *kind, const NullBatch &b,
-             const NullCut &cut, MharSpan span, const NullRoom &room)
+             const NullCut &cut, MharSpan span, int first_window, const NullRoom &room)
 {
   MharNullArgs<Real> a = null_args<Real> (r, null, kind, span, room);
   a.first_group = b.first_group;
   a.n_groups = b.n_groups;
-  a.first_window = b.first_window;
+  a.first_window = first_window;
   a.pieces = cut.pieces;
   a.piece_tokens = cut.piece_tokens;
-  a.slot_floats = b.floats;
+  a.partial_floats = b.floats;
   a.first_partial = b.first_float;
   a.weights = kind->weights;
   const bool wide = r->width % MharWide<Real>::n == 0;
   if (kind->interleaved) {
     a.history = (const Real *) room.gathered;
     a.row_elements = (size_t) span.length * r->width;
-    a.first_token = (size_t) b.first_window * span.length;
+    a.first_token = (size_t) first_window * span.length;
   }
-  MHAR_CUDA_TRY (c, cudaMemsetAsync (room.partial, 0, batch_bytes (b, cut), c->stream));
+  MHAR_CUDA_TRY (c, cudaMemsetAsync (room.partial, 0, partial_bytes (kind, b, cut), c->stream));
   const dim3 grid (b.n_groups, b.windows * cut.pieces);
   const int status = kind->sliced ? mhar_null_launch_slices<Real> (c, a, grid, wide)
                                   : mhar_null_launch_heads<Real> (c, a, grid, wide);
-  return status ? status : null_add (c, null, kind, b, cut, room);
+  return status ? status : null_add (c, null, kind, b, cut, first_window, room);
 }
 
+/* A batch in all windows. */
 template <typename Real>
 static int
-null_run_kind (MharContext *c, const MharRoute *r, const MharNull *null, const NullKind *kind, MharSpan span,
-               const NullRoom &room)
+null_run_batch (MharContext *c, const MharRoute *r, const MharNull *null, const NullKind *kind, const NullBatch &batch,
+                const NullCut &cut, MharSpan span, const NullRoom &room)
 {
-  const NullCut cut = null_cut (c, null, kind, span);
   int status = MHAR_OK;
-  for (int window = 0; window < span.windows && kind->n_groups && !status; window += cut.windows) {
+  for (int window = 0; window < span.windows && !status; window += cut.windows) {
+    NullBatch b = batch;
+    b.windows = span.windows - window < cut.windows ? span.windows - window : cut.windows;
     if (kind->interleaved)
       status = mhar_null_gather<Real> (c, r, (Real *) room.gathered, (size_t) window * span.length, span.length,
                                        kind->parts);
-    for (int group = 0; group < kind->n_groups && !status;) {
-      const NullBatch b = null_batch (null, kind, cut, window, span.windows - window, group);
-      status = null_launch<Real> (c, r, null, kind, b, cut, span, room);
-      group += b.n_groups;
-    }
+    status = status ? status : null_launch<Real> (c, r, null, kind, b, cut, span, window, room);
   }
   return status;
 }
+
+/* ---- memory ---- */
 
 /* Bytes of scratch, the largest any kind needs, after `result` doubles. */
 template <typename Real>
@@ -226,12 +264,9 @@ null_rooms (MharContext *c, const MharRoute *r, const MharNull *null, MharSpan s
     const NullKind *kind = &null->kinds.items[k];
     const NullCut cut = null_cut (c, null, kind, span);
     for (int group = 0; group < kind->n_groups;) {
-      const NullBatch b = null_batch (null, kind, cut, 0, span.windows, group);
-      const size_t blocks = (size_t) b.n_groups * b.windows * cut.pieces;
-      const MharNullArgs<Real> args = null_args<Real> (r, null, kind, span, *room);
-      const size_t more = kind->sliced ? 0 : mhar_null_heads_spare<Real> (c, args, blocks);
-      partial = batch_bytes (b, cut) > partial ? batch_bytes (b, cut) : partial;
-      spare = more > spare ? more : spare;
+      const NullBatch b = null_batch (null, kind, cut, group);
+      partial = partial_bytes (kind, b, cut) > partial ? partial_bytes (kind, b, cut) : partial;
+      spare = spare_bytes (b, cut) > spare ? spare_bytes (b, cut) : spare;
       group += b.n_groups;
     }
     if (kind->interleaved)
@@ -253,25 +288,79 @@ null_rooms (MharContext *c, const MharRoute *r, const MharNull *null, MharSpan s
   return status;
 }
 
-/* Places of the wanted sums in the result, one after the other; their number. */
+/* Places of the wanted sums in the result, one after the other, kind by kind; their number. */
 static int64_t
 null_places (MharNull *null, MharSpan span, const MharNullSums *sums)
 {
   int64_t at = 0;
-  for (int k = 0; k < null->kinds.n; k++)
+  for (int k = 0; k < null->kinds.n; k++) {
     null->kinds.items[k].weights = 0;
-  for (int i = 0; i < null->entries.n; i++) {
-    NullEntry *e = &null->entries.items[i];
-    const int64_t queries = (int64_t) span.windows * e->n_queries;
-    e->kl = e->sliced && sums[i].kl ? at : -1;
-    at += e->kl < 0 ? 0 : queries * e->parts;
-    e->js = !e->sliced && sums[i].js ? at : -1;
-    at += e->js < 0 ? 0 : queries;
-    e->weight = !e->sliced && sums[i].weight ? at : -1;
-    null->kinds.items[e->kind].weights |= e->weight >= 0;
-    at += e->weight < 0 ? 0 : queries * e->parts * e->n;
+    for (int i = 0; i < null->entries.n; i++) {
+      NullEntry *e = &null->entries.items[i];
+      const int64_t queries = (int64_t) span.windows * e->n_queries;
+      if (e->kind != k)
+        continue;
+      e->kl = e->sliced && sums[i].kl ? at : -1;
+      at += e->kl < 0 ? 0 : queries * e->parts;
+      e->js = !e->sliced && sums[i].js ? at : -1;
+      at += e->js < 0 ? 0 : queries;
+      e->weight = !e->sliced && sums[i].weight ? at : -1;
+      null->kinds.items[k].weights |= e->weight >= 0;
+      at += e->weight < 0 ? 0 : queries * e->parts * e->n;
+      e->end = at;
+    }
   }
   return at;
+}
+
+/* How far the result is complete after groups up to `end` of kind k. */
+static int64_t
+null_complete (const MharNull *null, int k, int end, int64_t before)
+{
+  const NullKind *kind = &null->kinds.items[k];
+  const int64_t slots = end < kind->n_groups
+                          ? null->tiles.items[null->groups.items[kind->first_group + end].first_tile].first_slot
+                          : kind->n_slots;
+  int64_t complete = before;
+  for (int i = 0; i < null->entries.n; i++) {
+    const NullEntry *e = &null->entries.items[i];
+    if (e->kind == k && e->first_slot + e->n_queries <= slots && e->end > complete)
+      complete = e->end;
+  }
+  return complete;
+}
+
+/* ---- to the host ---- */
+
+static int
+null_down_begin (MharContext *c, NullDown *down)
+{
+  void *host;
+  const int status = mhar_cuda_pinned (c, 2 * NULL_PIECE, &host);
+  if (status)
+    return status;
+  down->host = (double *) host;
+  MHAR_CUDA_TRY (c, cudaStreamCreateWithFlags (&down->stream, cudaStreamNonBlocking));
+  for (int i = 0; i < 2; i++) {
+    MHAR_CUDA_TRY (c, cudaEventCreateWithFlags (&down->computed[i], cudaEventDisableTiming));
+    MHAR_CUDA_TRY (c, cudaEventCreateWithFlags (&down->copied[i], cudaEventDisableTiming));
+  }
+  return MHAR_OK;
+}
+
+static void
+null_down_end (NullDown *down)
+{
+  if (down->stream) {
+    cudaStreamSynchronize (down->stream);
+    cudaStreamDestroy (down->stream);
+  }
+  for (int i = 0; i < 2; i++) {
+    if (down->computed[i])
+      cudaEventDestroy (down->computed[i]);
+    if (down->copied[i])
+      cudaEventDestroy (down->copied[i]);
+  }
 }
 
 /* Doubles [from, from + n) of the result, at `host`, to the part of `to` (result place `at`, `count` long) they are. */
@@ -283,26 +372,79 @@ hand_over (int64_t from, int64_t n, const double *host, int64_t at, int64_t coun
     memcpy (to + (begin - at), host + (begin - from), (size_t) (end - begin) * sizeof (double));
 }
 
+static void
+hand_over_piece (const MharNull *null, MharSpan span, int64_t from, int64_t n, const double *host,
+                 const MharNullSums *sums)
+{
+  for (int i = 0; i < null->entries.n; i++) {
+    const NullEntry *e = &null->entries.items[i];
+    const int64_t queries = (int64_t) span.windows * e->n_queries;
+    hand_over (from, n, host, e->kl, queries * e->parts, sums[i].kl);
+    hand_over (from, n, host, e->js, queries, sums[i].js);
+    hand_over (from, n, host, e->weight, queries * e->parts * e->n, sums[i].weight);
+  }
+}
+
+/* Brings doubles [done, ready), one piece on its way while the one before is handed over. */
 static int
-null_bring (MharContext *c, const MharNull *null, MharSpan span, const double *result, int64_t total,
+null_bring (MharContext *c, const MharNull *null, MharSpan span, NullDown *down, const double *result,
             const MharNullSums *sums)
 {
-  const int64_t piece = NULL_PIECE / sizeof (double);
-  void *host;
-  const int status = mhar_cuda_pinned (c, NULL_PIECE, &host);
-  for (int64_t from = 0; from < total && !status; from += piece) {
-    const int64_t n = total - from < piece ? total - from : piece;
-    MHAR_CUDA_TRY (c, cudaMemcpyAsync (host, result + from, n * sizeof (double), cudaMemcpyDeviceToHost, c->stream));
-    MHAR_CUDA_TRY (c, cudaStreamSynchronize (c->stream));
-    for (int i = 0; i < null->entries.n; i++) {
-      const NullEntry *e = &null->entries.items[i];
-      const int64_t queries = (int64_t) span.windows * e->n_queries;
-      hand_over (from, n, (const double *) host, e->kl, queries * e->parts, sums[i].kl);
-      hand_over (from, n, (const double *) host, e->js, queries, sums[i].js);
-      hand_over (from, n, (const double *) host, e->weight, queries * e->parts * e->n, sums[i].weight);
+  const int64_t piece = NULL_PIECE / sizeof (double), n = (down->ready - down->done + piece - 1) / piece;
+  for (int64_t k = 0; k <= n && n > 0; k++) {
+    const int64_t from = down->done + k * piece, count = down->ready - from < piece ? down->ready - from : piece;
+    if (k < n) {
+      MHAR_CUDA_TRY (c, cudaMemcpyAsync (down->host + k % 2 * piece, result + from, count * sizeof (double),
+                                         cudaMemcpyDeviceToHost, down->stream));
+      MHAR_CUDA_TRY (c, cudaEventRecord (down->copied[k % 2], down->stream));
+    }
+    if (k > 0) {
+      const int64_t last = from - piece;
+      MHAR_CUDA_TRY (c, cudaEventSynchronize (down->copied[(k - 1) % 2]));
+      hand_over_piece (null, span, last, down->ready - last < piece ? down->ready - last : piece,
+                       down->host + (k - 1) % 2 * piece, sums);
     }
   }
-  return status;
+  down->done = down->ready;
+  return MHAR_OK;
+}
+
+/* The batch just launched completes the result up to `ready`: brings what the one before completed, meanwhile. */
+static int
+null_next (MharContext *c, const MharNull *null, MharSpan span, NullDown *down, const double *result, int64_t ready,
+           const MharNullSums *sums)
+{
+  MHAR_CUDA_TRY (c, cudaEventRecord (down->computed[down->turn], c->stream));
+  const int status = null_bring (c, null, span, down, result, sums);
+  if (status)
+    return status;
+  MHAR_CUDA_TRY (c, cudaStreamWaitEvent (down->stream, down->computed[down->turn], 0));
+  down->turn = 1 - down->turn;
+  down->ready = ready;
+  return MHAR_OK;
+}
+
+/* ---- all of it ---- */
+
+template <typename Real>
+static int
+null_run_kinds (MharContext *c, const MharRoute *r, const MharNull *null, MharSpan span, const NullRoom &room,
+                NullDown *down, const MharNullSums *sums)
+{
+  int status = mhar_null_inverse (c, r, room.inverse);
+  int64_t ready = 0;
+  for (int k = 0; k < null->kinds.n; k++) {
+    const NullKind *kind = &null->kinds.items[k];
+    const NullCut cut = null_cut (c, null, kind, span);
+    for (int group = 0; group < kind->n_groups && !status;) {
+      const NullBatch b = null_batch (null, kind, cut, group);
+      status = null_run_batch<Real> (c, r, null, kind, b, cut, span, room);
+      group += b.n_groups;
+      ready = null_complete (null, k, group, ready);
+      status = status ? status : null_next (c, null, span, down, room.result, ready, sums);
+    }
+  }
+  return status ? status : null_bring (c, null, span, down, room.result, sums);
 }
 
 template <typename Real>
@@ -311,15 +453,16 @@ null_run (MharContext *c, const MharRoute *r, MharNull *null, MharSpan span, con
 {
   const int64_t total = null_places (null, span, sums);
   NullRoom room = {};
+  NullDown down = {};
   int status = null_rooms<Real> (c, r, null, span, total, &room);
   if (status || !total)
     return status;
   MHAR_CUDA_TRY (c, cudaMemcpyAsync (null->on_device.entries, null->entries.items,
                                      null->entries.n * sizeof (NullEntry), cudaMemcpyHostToDevice, c->stream));
-  status = mhar_null_inverse (c, r, room.inverse);
-  for (int k = 0; k < null->kinds.n && !status; k++)
-    status = null_run_kind<Real> (c, r, null, &null->kinds.items[k], span, room);
-  return status ? status : null_bring (c, null, span, room.result, total, sums);
+  status = null_down_begin (c, &down);
+  status = status ? status : null_run_kinds<Real> (c, r, null, span, room, &down, sums);
+  null_down_end (&down);
+  return status;
 }
 
 int

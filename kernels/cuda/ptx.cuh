@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the routing kernels need of the machine beyond mma.cuh: copies in groups, loads that leave L1 alone, and on
- * sm_90 launches that overlap and prefetches into L2. What sm_80 lacks is left out there; no result depends on it. */
+ * sm_90 launches that overlap. What sm_80 lacks is left out there; no result depends on it. */
 #pragma once
 
 #include "kernels/cuda/mma.cuh"
@@ -8,7 +8,7 @@
 /* Dynamic shared memory, in units of 16 bytes. */
 #define MHAR_SHARED(name) extern __shared__ uint4 name[]
 
-/* Waits for the kernels this launch depends on; nothing they wrote may be touched before. */
+/* Waits for the kernel before this one; nothing it wrote may be touched before. */
 static __device__ __forceinline__ void
 mhar_wait_for_grid (void)
 {
@@ -17,25 +17,13 @@ mhar_wait_for_grid (void)
 #endif
 }
 
-/* Lets the next kernel be set up while this one runs. */
+/* Lets the next kernel start while this one runs. Called after mhar_wait_for_grid, so that what the kernels before this
+ * one wrote may be touched by the next before it waits. */
 static __device__ __forceinline__ void
 mhar_release_grid (void)
 {
 #if __CUDA_ARCH__ >= 900
   asm volatile ("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
-/* Asks for `bytes` (a multiple of 16, at a multiple of 16) to be brought into L2. */
-static __device__ __forceinline__ void
-mhar_prefetch (const void *from, uint32_t bytes)
-{
-#if __CUDA_ARCH__ >= 900
-  if (bytes)
-    asm volatile ("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
-#else
-  (void) from;
-  (void) bytes;
 #endif
 }
 

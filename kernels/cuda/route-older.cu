@@ -2,291 +2,258 @@
 /* The older rows of a block of sites, read once and mixed for all of its sites. For each column k (a site, or a head of
  * a whole site) and head h, over the older rows n:
  *   top = max_n l, sum = Σ_n e^(l − top), partial = Σ_n e^(l − top) s_n,
- * exact whatever comes later: route-read.cu rescales them. A thread block takes 8 tokens (one 32-byte sector of every
- * logit plane) and some channels; a thread keeps K columns × VEC channels of one token in registers. The e^(l − top)
- * of a chunk of rows are formed once, by all threads, in shared memory. */
+ * exact whatever comes later: route-read.cu rescales them. A warp takes a token and some channels of one head, alone:
+ * 16 rows at a time come to its part of shared memory while the 16 before are mixed on tensor cores, channels × rows
+ * × 8 columns. The rows are exact and a weight is the sum of two bf16 numbers, 16 bits of significand. Who holds what is
+ * told in mma.cuh; the weights are formed by the lanes that need them, from logits that the thread block brought to
+ * shared memory for its 8 tokens. */
 #include "kernels/cuda/vector.cuh"
 
-#define OLDER_TOKENS 8
-#define OLDER_THREADS 256
-#define OLDER_SHARED (48 * 1024)
+#define OLDER_TOKENS 8 /* of a thread block, a warp each: one 32-byte sector of every logit plane */
+#define OLDER_ROWS 16  /* the depth of one product */
+#define OLDER_STAGES 2
+#define OLDER_LOGITS 80 /* rows whose logits are in shared memory at a time: five products */
+#define OLDER_TILES 10 /* 16-channel tiles of a warp, at most */
 
-template <typename Real> struct OlderArgs {
-  const Real *history;
+struct OlderArgs {
+  const __nv_bfloat16 *history;
   size_t row_elements, stride, partial_elements;
-  int tokens, width, heads;       /* heads within a column */
-  int channels;                   /* of a thread block, in units of VEC */
-  int heads_here;                 /* the most heads those touch */
-  int n, columns;                 /* older rows; columns of the block of sites */
-  int chunk;                      /* rows whose weights are in shared memory at a time */
-  const int32_t *rows, *plane;    /* [n], [n, columns] */
-  const MharSitePlan *sites;      /* to go from head to head of a column */
-  int site[MHAR_TILE];            /* site of each column, if a column is a site */
+  int tokens, width, heads;    /* heads within a column */
+  int spans, channels;         /* a head's parts, and the channels of each but perhaps the last */
+  int n, columns;              /* older rows; columns of the block of sites */
+  const int32_t *rows, *plane; /* [n], [n, columns] */
+  int head_step[MHAR_TILE];    /* planes from head to head of a column, if there are several heads */
   const float *logits;
   float *partial, *top, *sum;
 };
 
-/* Shared memory of a chunk: weights [chunk, 8, heads_here, padded K], then per (head, token, column) the running top,
- * sum and the factor the last chunk changed the top by; then the chunk's rows. */
-template <int K> struct OlderLayout {
-  static const int PAD = K <= 1 ? 1 : K <= 2 ? 2 : (K + 3) & ~3;
-  int lane; /* weights of one row */
-
-  __host__ __device__ OlderLayout (int heads_here) : lane (OLDER_TOKENS * heads_here * PAD) {}
-  __host__ __device__ size_t
-  bytes (int chunk) const
-  {
-    return ((size_t) chunk * lane + 3 * lane + chunk) * sizeof (float);
-  }
+/* What a warp works on. `pitch`: elements from row to row in shared memory, an odd number of 16 bytes. */
+struct OlderPlace {
+  int token, head, channel, channels, first_column, column, pitch;
 };
 
-/* Logits of rows [from, from + count) into shared memory: −∞ where there is no such column or head. */
-template <typename Real, int K>
-static __device__ void
-older_fetch (const OlderArgs<Real> &a, int from, int count, int first_head, int first_column, float *weight)
+static __device__ __forceinline__ OlderPlace
+older_place (const OlderArgs &a)
 {
-  const int pad = OlderLayout<K>::PAD, total = count * K * a.heads_here * OLDER_TOKENS;
-  const int first_token = blockIdx.x * OLDER_TOKENS;
-#pragma unroll 4
-  for (int i = threadIdx.x; i < total; i += blockDim.x) {
-    const int t = i % OLDER_TOKENS, k = i / OLDER_TOKENS % K, rest = i / (OLDER_TOKENS * K);
-    const int head = rest % a.heads_here, n = rest / a.heads_here;
-    float l = -INFINITY;
-    if (first_column + k < a.columns && first_head + head < a.heads) {
-      const int step = a.heads > 1 ? a.sites[a.site[k]].n_sources : 0;
-      const int plane = a.plane[(from + n) * a.columns + first_column + k] + (first_head + head) * step;
-      l = a.logits[plane * a.stride + first_token + t];
-    }
-    weight[((n * OLDER_TOKENS + t) * a.heads_here + head) * pad + k] = l;
-  }
+  const int part = a.width / a.heads, span = blockIdx.x % a.spans;
+  OlderPlace p;
+  p.token = blockIdx.y * OLDER_TOKENS + threadIdx.x / 32;
+  p.head = blockIdx.x / a.spans;
+  p.channel = p.head * part + span * a.channels;
+  p.channels = min (a.channels, part - span * a.channels);
+  p.first_column = blockIdx.z * MHAR_TILE;
+  p.column = p.first_column + threadIdx.x % 32 / 4;
+  p.pitch = (a.channels + 15) / 16 * 16 + 8;
+  return p;
 }
 
-/* Turns the chunk's logits into e^(l − top) and brings top and sum up to date. */
-template <int K>
-static __device__ void
-older_weights (int lane, int count, float *weight, float *top, float *sum, float *factor)
-{
-  const int pad = OlderLayout<K>::PAD; /* entries past K are never used */
-  for (int u = threadIdx.x; u < lane; u += blockDim.x) {
-    if (u % pad >= K)
-      continue;
-    float m = top[u];
-#pragma unroll 8
-    for (int n = 0; n < count; n++)
-      m = fmaxf (m, weight[n * lane + u]);
-    factor[u] = m == -INFINITY ? 1.0f : expf (top[u] - m);
-    top[u] = m;
-  }
-  __syncthreads ();
-  for (int i = threadIdx.x; i < count * lane; i += blockDim.x) {
-    const float m = top[i % lane];
-    if (i % pad >= K)
-      continue;
-    weight[i] = m == -INFINITY ? 0.0f : expf (weight[i] - m);
-  }
-  __syncthreads ();
-  for (int u = threadIdx.x; u < lane; u += blockDim.x) {
-    if (u % pad >= K)
-      continue;
-    float s = sum[u] * factor[u];
-#pragma unroll 8
-    for (int n = 0; n < count; n++)
-      s += weight[n * lane + u];
-    sum[u] = s;
-  }
-}
-
-/* acc += Σ over `count` rows; w: this thread's weights of the first row, `lane` apart. */
-template <typename Real, int VEC, int K>
+/* Starts bringing rows [from, from + 16), zeros past the last. */
 static __device__ __forceinline__ void
-older_accumulate (const OlderArgs<Real> &a, const int *rows, int count, const float *w, int lane, const Real *at,
-                  float (&acc)[K][VEC])
+older_bring (const OlderArgs &a, const OlderPlace &p, int from, __nv_bfloat16 *to)
 {
-  const int batch = K * VEC > 56 ? 6 : 8; /* loads under way before the first is used; bounded by registers */
-  for (int n = 0; n < count; n += batch) {
-    MharVector<Real, VEC> x[batch];
-#pragma unroll
-    for (int u = 0; u < batch; u++)
-      if (n + u < count)
-        x[u] = mhar_vector_once<Real, VEC> (at + rows[n + u] * a.row_elements);
-#pragma unroll
-    for (int u = 0; u < batch; u++)
-      if (n + u < count) {
-        float s[VEC], f[OlderLayout<K>::PAD];
-        mhar_vector_open<Real, VEC> (x[u], s);
-        if constexpr (OlderLayout<K>::PAD % 4 == 0) {
-          mhar_floats_get<OlderLayout<K>::PAD> (w + (n + u) * lane, f);
-        } else {
-#pragma unroll
-          for (int k = 0; k < K; k++)
-            f[k] = w[(n + u) * lane + k];
-        }
-#pragma unroll
-        for (int k = 0; k < K; k++)
-#pragma unroll
-          for (int i = 0; i < VEC; i++)
-            acc[k][i] = fmaf (f[k], s[i], acc[k][i]);
-      }
+  const int units = p.channels / 8, inverse = 65536 / units + 1;
+  const __nv_bfloat16 *at = a.history + (size_t) p.token * a.width + p.channel;
+  for (int i = threadIdx.x % 32; i < OLDER_ROWS * units; i += 32) {
+    const int row = i * inverse >> 16, unit = i - row * units;
+    const bool there = from + row < a.n;
+    const size_t offset = there ? a.rows[from + row] * a.row_elements : 0;
+    mhar_copy_start (mhar_shared_address (to + row * p.pitch + unit * 8), at + offset + unit * 8, there);
   }
 }
 
-/* What the partial mix is to be multiplied by: running top and sum, written by the block that has the head's first
- * channel. */
-template <typename Real, int K>
-static __device__ void
-older_put_sums (const OlderArgs<Real> &a, int first_head, int first_column, int first_channel, int channels,
-                const float *top, const float *sum)
+/* Logits of rows [from, from + OLDER_LOGITS) for the block's tokens: [row, column, token]. Planes are padded to whole
+ * sectors, so tokens past the last may be read. */
+static __device__ __forceinline__ void
+older_fetch (const OlderArgs &a, const OlderPlace &p, int from, float *logits)
 {
-  const int pad = OlderLayout<K>::PAD, part = a.width / a.heads;
-  for (int i = threadIdx.x; i < OLDER_TOKENS * a.heads_here * K; i += blockDim.x) {
-    const int t = i % OLDER_TOKENS, head = i / OLDER_TOKENS % a.heads_here, k = i / (OLDER_TOKENS * a.heads_here);
-    const int h = first_head + head, column = first_column + k, token = blockIdx.x * OLDER_TOKENS + t;
-    if (h >= a.heads || column >= a.columns || token >= a.tokens || h * part < first_channel
-        || h * part >= first_channel + channels)
+  const int count = min (OLDER_LOGITS, a.n - from);
+  for (int i = threadIdx.x; i < count * MHAR_TILE * 2; i += OLDER_TOKENS * 32) {
+    const int half = i % 2 * 4, k = i / 2 % MHAR_TILE, n = i / (2 * MHAR_TILE);
+    if (p.first_column + k >= a.columns)
       continue;
-    const size_t to = ((size_t) column * a.heads + h) * a.stride + token;
-    a.top[to] = top[(t * a.heads_here + head) * pad + k];
-    a.sum[to] = sum[(t * a.heads_here + head) * pad + k];
+    const int plane = a.plane[(from + n) * a.columns + p.first_column + k] + p.head * a.head_step[k];
+    mhar_copy_start (mhar_shared_address (logits + (n * MHAR_TILE + k) * OLDER_TOKENS + half),
+                     a.logits + (size_t) plane * a.stride + blockIdx.y * OLDER_TOKENS + half, true);
   }
 }
 
-template <typename Real, int VEC, int K>
-__global__ void __launch_bounds__ (OLDER_THREADS, 2)
-route_older_kernel (const __grid_constant__ OlderArgs<Real> a)
+/* The logits of this lane's column and its four rows of a product: 2t, 2t + 1, 2t + 8, 2t + 9. left: rows there are. */
+static __device__ __forceinline__ void
+older_logits (const OlderArgs &a, const OlderPlace &p, int left, const float *logits, float (&l)[4])
+{
+  const float *at = logits + threadIdx.x % 32 / 4 * OLDER_TOKENS + threadIdx.x / 32;
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const int n = threadIdx.x % 4 * 2 + i % 2 + i / 2 * 8;
+    l[i] = n < left && p.column < a.columns ? at[n * MHAR_TILE * OLDER_TOKENS] : -INFINITY;
+  }
+}
+
+/* Turns the logits into e^(l − top) and brings top and this lane's part of the sum up to date; what the mix so far is
+ * to be multiplied by. */
+static __device__ __forceinline__ float
+older_weights (float (&l)[4], float *top, float *sum)
+{
+  float m = fmaxf (fmaxf (l[0], l[1]), fmaxf (l[2], l[3]));
+  m = fmaxf (m, __shfl_xor_sync (0xffffffffu, m, 1));
+  m = fmaxf (*top, fmaxf (m, __shfl_xor_sync (0xffffffffu, m, 2)));
+  const float factor = m == *top ? 1.0f : expf (*top - m);
+  *top = m;
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    l[i] = m == -INFINITY ? 0.0f : expf (l[i] - m);
+  *sum = *sum * factor + ((l[0] + l[1]) + (l[2] + l[3]));
+  return factor;
+}
+
+/* Two weights as pairs of bf16: rounded, and what the rounding left. */
+static __device__ __forceinline__ void
+older_split (float a, float b, uint32_t *high, uint32_t *low)
+{
+  *high = mhar_pack_pair (a, b);
+  *low = mhar_pack_pair (a - __uint_as_float (*high << 16), b - __uint_as_float (*high & 0xffff0000u));
+}
+
+/* mix = mix·factor + channels × rows × columns. */
+static __device__ __forceinline__ void
+older_mix (const OlderPlace &p, const __nv_bfloat16 *rows, const float (&w)[4], float factor,
+           float (&mix)[OLDER_TILES][4])
+{
+  const int lane = threadIdx.x % 32;
+  const float even = __shfl_sync (0xffffffffu, factor, lane % 4 * 8);
+  const float odd = __shfl_sync (0xffffffffu, factor, lane % 4 * 8 + 4);
+  const uint32_t at = mhar_shared_address (rows + (lane % 8 + lane / 16 * 8) * p.pitch + lane / 8 % 2 * 8);
+  uint32_t high[2], low[2];
+  older_split (w[0], w[1], &high[0], &low[0]);
+  older_split (w[2], w[3], &high[1], &low[1]);
+#pragma unroll
+  for (int m = 0; m < OLDER_TILES; m++)
+    if (m * 16 < p.channels) {
+      uint32_t s[4];
+      mhar_matrix_load_transposed (s, at + m * 16 * sizeof (__nv_bfloat16));
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        mix[m][i] *= i % 2 ? odd : even;
+      mhar_mma (mix[m], s, high[0], high[1]);
+      mhar_mma (mix[m], s, low[0], low[1]);
+    }
+}
+
+static __device__ __forceinline__ void
+older_put (const OlderArgs &a, const OlderPlace &p, float top, float sum, const float (&mix)[OLDER_TILES][4])
+{
+  const int lane = threadIdx.x % 32;
+  if (lane % 4 == 0 && p.column < a.columns && p.channel == p.head * (a.width / a.heads)) {
+    const size_t to = ((size_t) p.column * a.heads + p.head) * a.stride + p.token;
+    a.top[to] = top;
+    a.sum[to] = sum;
+  }
+  float *to = a.partial + (size_t) p.token * a.width + p.channel;
+#pragma unroll
+  for (int m = 0; m < OLDER_TILES; m++)
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const int channel = m * 16 + lane / 4 + i / 2 * 8, column = p.first_column + lane % 4 * 2 + i % 2;
+      if (channel < p.channels && column < a.columns)
+        to[column * a.partial_elements + channel] = mix[m][i];
+    }
+}
+
+/* One product of 16 rows from `from` on; the next but one is brought into the place of its rows. */
+static __device__ __forceinline__ void
+older_step (const OlderArgs &a, const OlderPlace &p, int from, const float *logits, __nv_bfloat16 *rows, float *top,
+            float *sum, float (&mix)[OLDER_TILES][4])
+{
+  float w[4];
+  older_logits (a, p, a.n - from, logits, w);
+  const float factor = older_weights (w, top, sum);
+  mhar_copy_groups<OLDER_STAGES - 1> ();
+  __syncwarp ();
+  older_mix (p, rows, w, factor, mix);
+  __syncwarp ();
+  if (from + OLDER_STAGES * OLDER_ROWS < a.n)
+    older_bring (a, p, from + OLDER_STAGES * OLDER_ROWS, rows);
+  mhar_copy_close ();
+}
+
+/* Grid [spans of all heads, tokens / OLDER_TOKENS, columns / 8]. Shared memory: the logits, then each warp's rows. */
+__global__ void __launch_bounds__ (OLDER_TOKENS * 32, 2)
+route_older_kernel (const __grid_constant__ OlderArgs a)
 {
   MHAR_SHARED (shared);
-  const OlderLayout<K> layout (a.heads_here);
-  const int lane = layout.lane, first_column = blockIdx.z * MHAR_TILE, first_channel = blockIdx.y * a.channels * VEC;
-  float *weight = (float *) shared, *top = weight + a.chunk * lane, *sum = top + lane, *factor = sum + lane;
-  int *rows = (int *) (factor + lane);
-  const int part = a.width / a.heads, first_head = first_channel / part;
-  const int t = threadIdx.x / a.channels, channel = first_channel + threadIdx.x % a.channels * VEC;
-  const size_t token = (size_t) blockIdx.x * OLDER_TOKENS + t;
-  const bool live = token < (size_t) a.tokens && channel < a.width;
-  const int mine = (t * a.heads_here + (live ? channel / part - first_head : 0)) * OlderLayout<K>::PAD;
-
-  for (int u = threadIdx.x; u < lane; u += blockDim.x) {
-    top[u] = -INFINITY;
-    sum[u] = 0;
-  }
-  mhar_release_grid ();
+  const OlderPlace p = older_place (a);
+  const int stage = OLDER_ROWS * p.pitch;
+  float *logits = (float *) shared;
+  __nv_bfloat16 *rows = (__nv_bfloat16 *) (logits + OLDER_LOGITS * MHAR_TILE * OLDER_TOKENS)
+                        + threadIdx.x / 32 * OLDER_STAGES * stage;
+  float mix[OLDER_TILES][4] = {}, top = -INFINITY, sum = 0;
+  const bool live = p.token < a.tokens;
   mhar_wait_for_grid ();
-  float acc[K][VEC] = {};
-  for (int from = 0; from < a.n; from += a.chunk) {
-    const int count = min (a.chunk, a.n - from);
+  mhar_release_grid ();
+  for (int from = 0; from < a.n; from += OLDER_LOGITS) {
     __syncthreads ();
-    for (int n = threadIdx.x; n < count; n += blockDim.x)
-      rows[n] = a.rows[from + n];
-    older_fetch<Real, K> (a, from, count, first_head, first_column, weight);
+    older_fetch (a, p, from, logits);
+    mhar_copy_close ();
+    for (int i = 0; i < OLDER_STAGES && live && from == 0; i++) {
+      older_bring (a, p, i * OLDER_ROWS, rows + i * stage);
+      mhar_copy_close ();
+    }
+    if (from == 0 && live)
+      mhar_copy_groups<OLDER_STAGES> ();
+    else
+      mhar_copy_groups<0> ();
     __syncthreads ();
-    older_weights<K> (lane, count, weight, top, sum, factor);
-    if (from)
-#pragma unroll
-      for (int k = 0; k < K; k++)
-#pragma unroll
-        for (int i = 0; i < VEC; i++)
-          acc[k][i] *= factor[mine + k];
-    if (live)
-      older_accumulate<Real, VEC, K> (a, rows, count, weight + mine, lane, a.history + token * a.width + channel, acc);
+    for (int at = from; at < min (from + OLDER_LOGITS, a.n) && live; at += OLDER_ROWS)
+      older_step (a, p, at, logits + (at - from) * MHAR_TILE * OLDER_TOKENS,
+                  rows + at / OLDER_ROWS % OLDER_STAGES * stage, &top, &sum, mix);
   }
-  __syncthreads ();
-  older_put_sums<Real, K> (a, first_head, first_column, first_channel, a.channels * VEC, top, sum);
+  sum += __shfl_xor_sync (0xffffffffu, sum, 1);
+  sum += __shfl_xor_sync (0xffffffffu, sum, 2);
   if (live)
-#pragma unroll
-    for (int k = 0; k < K; k++)
-      if (first_column + k < a.columns)
-        mhar_floats_put<VEC> (a.partial + (first_column + k) * a.partial_elements + token * a.width + channel, acc[k]);
+    older_put (a, p, top, sum, mix);
 }
 
 /* ---- launching ---- */
 
-/* Channels a thread block, in units of VEC: whole heads if they fit its threads 8 tokens at a time, else part of one. */
-static int
-older_channels (int width, int heads, int wide)
-{
-  const int most = OLDER_THREADS / OLDER_TOKENS, units = width / wide, part = width / heads / wide;
-  if (units <= most)
-    return units;
-  return part > most || part < 1 ? most : most / part * part;
-}
-
-template <typename Real, int VEC, int K>
-static int
-older_launch (MharContext *c, const MharRoute *r, OlderArgs<Real> a)
-{
-  const int units = a.width / VEC, part = a.width / a.heads;
-  a.channels = older_channels (a.width, a.heads, VEC);
-  a.heads_here = a.heads == 1 ? 1 : (a.channels * VEC - 1) / part + 2;
-  if (a.channels * VEC % part == 0)
-    a.heads_here = a.channels * VEC / part;
-  const OlderLayout<K> layout (a.heads_here);
-  const size_t fixed = layout.bytes (0), each = layout.bytes (1) - fixed;
-  if (fixed + each > c->shared_per_block)
-    return mhar_cuda_unsupported (c, "%d heads over a width of %d", a.heads, a.width);
-  a.chunk = fixed + each > OLDER_SHARED ? 1 : (int) ((OLDER_SHARED - fixed) / each);
-  a.chunk = a.chunk < a.n ? a.chunk : a.n;
-  const dim3 grid ((unsigned) ((a.tokens + OLDER_TOKENS - 1) / OLDER_TOKENS), (units + a.channels - 1) / a.channels,
-                   (a.columns + MHAR_TILE - 1) / MHAR_TILE);
-  return mhar_cuda_launch (c, "route older", route_older_kernel<Real, VEC, K>, grid, a.channels * OLDER_TOKENS,
-                           layout.bytes (a.chunk), r->overlap, a);
-}
-
-template <typename Real>
-static int
-older_columns (MharContext *c, const MharRoute *r, const OlderArgs<Real> &a)
-{
-  const int wide = MharWide<Real>::n;
-  if (!mhar_route_is_wide (r, wide))
-    return a.columns <= 4 ? older_launch<Real, 1, 4> (c, r, a) : older_launch<Real, 1, 8> (c, r, a);
-  switch (a.columns) {
-  case 1:
-  case 2:
-    return older_launch<Real, MharWide<Real>::n, 2> (c, r, a);
-  case 3:
-  case 4:
-    return older_launch<Real, MharWide<Real>::n, 4> (c, r, a);
-  case 5:
-    return older_launch<Real, MharWide<Real>::n, 5> (c, r, a);
-  case 6:
-    return older_launch<Real, MharWide<Real>::n, 6> (c, r, a);
-  case 7:
-    return older_launch<Real, MharWide<Real>::n, 7> (c, r, a);
-  default:
-    return older_launch<Real, MharWide<Real>::n, 8> (c, r, a);
-  }
-}
-
-template <typename Real>
-static OlderArgs<Real>
+static OlderArgs
 older_args (const MharRoute *r, const MharBlockPlan *block)
 {
   const MharRouteClass *of = &r->plan.classes.items[block->in_class];
-  OlderArgs<Real> a = {};
-  a.history = (const Real *) r->history.data;
+  OlderArgs a = {};
+  a.history = (const __nv_bfloat16 *) r->history.data;
   a.row_elements = a.partial_elements = r->max_tokens * r->width;
   a.stride = r->stride;
   a.tokens = (int) r->tokens;
   a.width = (int) r->width;
   a.heads = of->whole ? 1 : of->heads;
+  const int part = a.width / a.heads, tiles = (part + 15) / 16;
+  a.spans = (tiles + OLDER_TILES - 1) / OLDER_TILES;
+  a.channels = a.spans == 1 ? part : (tiles + a.spans - 1) / a.spans * 16;
+  a.spans = (part + a.channels - 1) / a.channels;
   a.n = block->n_older;
   a.columns = block->columns;
   a.rows = r->on_device.older + block->first_older;
   a.plane = r->on_device.older_plane + block->first_plane;
-  a.sites = r->on_device.sites;
   a.logits = r->logits;
   a.partial = of->partial;
   a.top = of->top;
   a.sum = of->sum;
   for (int32_t s = block->first_site, k = 0; !of->whole && k < block->n_sites; s++)
     if (r->plan.sites.items[s].in_class == block->in_class)
-      a.site[k++] = s;
+      a.head_step[k++] = r->plan.sites.items[s].n_sources;
   return a;
 }
 
 int
 mhar_route_mix_older (MharContext *c, MharRoute *r, int32_t block)
 {
-  const MharBlockPlan *b = &r->plan.blocks.items[block];
-  return c->precision == MHAR_PRECISION_BF16 ? older_columns (c, r, older_args<__nv_bfloat16> (r, b))
-                                             : older_columns (c, r, older_args<float> (r, b));
+  if (c->precision == MHAR_PRECISION_F32)
+    return mhar_route_mix_older_f32 (c, r, block);
+  const OlderArgs a = older_args (r, &r->plan.blocks.items[block]);
+  const dim3 grid (a.spans * a.heads, (a.tokens + OLDER_TOKENS - 1) / OLDER_TOKENS,
+                   (a.columns + MHAR_TILE - 1) / MHAR_TILE);
+  const size_t row = ((a.channels + 15) / 16 * 16 + 8) * sizeof (__nv_bfloat16);
+  const size_t shared = OLDER_LOGITS * MHAR_TILE * OLDER_TOKENS * sizeof (float)
+                        + OLDER_TOKENS * OLDER_STAGES * OLDER_ROWS * row;
+  return mhar_cuda_launch (c, "route older", route_older_kernel, grid, OLDER_TOKENS * 32, shared, r->overlap, a);
 }

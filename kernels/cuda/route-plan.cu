@@ -20,12 +20,6 @@ position_of (const Planner *p, int32_t site, int32_t row)
   return p->first[(size_t) site * p->table->n_rows + row];
 }
 
-static float
-bias_at (const MharRouteSite *site, int32_t position)
-{
-  return position == site->n_sources - 1 ? (float) site->bias : 0.0f;
-}
-
 static int32_t
 class_of (MharRoutePlan *plan, const MharRouteSite *site)
 {
@@ -44,13 +38,20 @@ class_of (MharRoutePlan *plan, const MharRouteSite *site)
   return plan->classes.n - 1;
 }
 
-/* Sites a block: near √N the rows read and the partial mixes written are fewest. */
+/* Sites a block: near √N the rows read and the partial mixes written are fewest. One, and so no older rows, where that
+ * is asked for or a site has a shape that the kernels of older rows do not cover. */
 static int32_t
-sites_a_block (const MharRouteTable *table)
+sites_a_block (const Planner *p)
 {
+  const MharRouteTable *table = p->table;
   int32_t longest = 1;
-  for (int32_t s = 0; s < table->n_sites; s++)
-    longest = table->sites[s].n_sources > longest ? table->sites[s].n_sources : longest;
+  for (int32_t s = 0; s < table->n_sites; s++) {
+    const MharRouteSite *site = &table->sites[s];
+    const MharPrecision precision = p->bf16 ? MHAR_PRECISION_BF16 : MHAR_PRECISION_F32;
+    longest = site->n_sources > longest ? site->n_sources : longest;
+    if (table->plain || !mhar_route_read_fits (precision, table->width, site->heads, site->whole))
+      return 1;
+  }
   const int32_t k = table->block > 0 ? table->block : (int32_t) lround (sqrt ((double) longest));
   return k < 1 ? 1 : k > MHAR_TILE ? MHAR_TILE : k;
 }
@@ -94,7 +95,7 @@ static void
 add_blocks (Planner *p)
 {
   MharRoutePlan *plan = p->plan;
-  const int32_t k = sites_a_block (p->table);
+  const int32_t k = sites_a_block (p);
   for (int32_t c = 0; c < plan->classes.n; c++) {
     const MharRouteClass *of = &plan->classes.items[c];
     const int32_t each = of->whole ? of->heads : 1;
@@ -273,6 +274,8 @@ pack_block (Planner *p, MharBlockPlan *block)
   const MharRouteClass *of = &p->plan->classes.items[block->in_class];
   const int32_t heads = of->whole ? 1 : of->heads;
   block->pack = p->plan->pack.n;
+  if (!block->n_older)
+    return;
   for (int32_t h = 0; h < heads; h++)
     for (int32_t octet = 0; octet < octets_of (block); octet++) {
       int32_t first, n;
@@ -299,47 +302,48 @@ tile_pack (const Planner *p, const MharBlockPlan *block, int32_t h, int32_t octe
   return at;
 }
 
-/* The tile as row `row` needs it; false if none of its sites reads the row. */
+/* Whether the row is an older row of the block. */
 static bool
-tile_for_row (const Planner *p, const MharBlockPlan *block, int32_t h, int32_t octet, int32_t row, MharTile *tile)
+holds (const Planner *p, const MharBlockPlan *block, int32_t row)
+{
+  for (int32_t i = 0; i < block->n_older; i++)
+    if (p->plan->older.items[block->first_older + i] == row)
+      return true;
+  return false;
+}
+
+/* The tile as row `row`, which all sites of the block read, needs it. */
+static MharTile
+tile_for_row (const Planner *p, const MharBlockPlan *block, int32_t h, int32_t octet, int32_t row)
 {
   const MharRouteClass *of = &p->plan->classes.items[block->in_class];
   const int32_t each = of->whole ? of->heads : 1;
-  bool any = false;
+  MharTile tile;
+  tile.pack = tile_pack (p, block, h, octet);
   for (int32_t i = 0; i < MHAR_TILE; i++) {
     const int32_t column = octet * MHAR_TILE + i;
-    tile->plane[i] = -1;
-    tile->bias[i] = 0;
+    tile.plane[i] = -1;
     if (column >= block->columns)
       continue;
-    const int32_t s = block_site (p->plan, block, column / each), at = position_of (p, s, row);
-    if (at < 0)
-      continue;
+    const int32_t s = block_site (p->plan, block, column / each);
     const MharSitePlan *site = &p->plan->sites.items[s];
-    tile->plane[i] = site->plane + (of->whole ? column % each : h) * site->n_sources + at;
-    tile->bias[i] = bias_at (&p->table->sites[s], at);
-    any = true;
+    tile.plane[i] = site->plane + (of->whole ? column % each : h) * site->n_sources + position_of (p, s, row);
   }
-  if (any)
-    tile->pack = tile_pack (p, block, h, octet);
-  return any;
+  return tile;
 }
 
-/* Groups of up to MHAR_GROUP tiles over head h of class c: of the blocks begun by the row's first use, or others. */
+/* Groups of up to MHAR_GROUP tiles over head h of class c. */
 static void
-add_groups (Planner *p, int32_t c, int32_t h, int32_t row, bool near)
+add_groups (Planner *p, int32_t c, int32_t h, int32_t row)
 {
   MharRoutePlan *plan = p->plan;
   const MharRouteClass *of = &plan->classes.items[c];
   MharTileGroup *group = NULL;
   for (int32_t b = 0; b < plan->blocks.n; b++) {
     const MharBlockPlan *block = &plan->blocks.items[b];
-    if (block->in_class != c || (block->first_site <= plan->rows.items[row].first_use) != near)
+    if (block->in_class != c || !holds (p, block, row))
       continue;
     for (int32_t octet = 0; octet < octets_of (block); octet++) {
-      MharTile tile;
-      if (!tile_for_row (p, block, h, octet, row, &tile))
-        continue;
       if (!group || group->n_tiles == MHAR_GROUP) {
         MharTileGroup fresh = {};
         mhar_head_steps (p->table->width, of->whole ? 1 : of->heads, h, &fresh.first_step, &fresh.n_steps);
@@ -349,26 +353,9 @@ add_groups (Planner *p, int32_t c, int32_t h, int32_t row, bool near)
           return;
         group = &plan->groups.items[plan->groups.n - 1];
       }
-      mhar_list_add (&plan->tiles, tile);
+      mhar_list_add (&plan->tiles, tile_for_row (p, block, h, octet, row));
       group->n_tiles++;
     }
-  }
-}
-
-static void
-add_copies (Planner *p, int32_t row)
-{
-  MharRoutePlan *plan = p->plan;
-  for (int32_t s = 0; s < plan->sites.n; s++) {
-    const MharSitePlan *site = &plan->sites.items[s];
-    const MharRouteSite *from = &p->table->sites[s];
-    const int32_t first = position_of (p, s, row);
-    for (int32_t n = first + 1; first >= 0 && n < site->n_sources; n++)
-      for (int32_t h = 0; from->sources[n] == row && h < site->heads; h++) {
-        const int32_t plane = site->plane + h * site->n_sources;
-        const float bias = bias_at (from, n) - bias_at (from, first);
-        mhar_list_add (&plan->copies, MharPlaneCopy{ plane + first, plane + n, bias });
-      }
   }
 }
 
@@ -378,24 +365,17 @@ plan_row (Planner *p, int32_t row)
   MharRoutePlan *plan = p->plan;
   MharRowPlan *of = &plan->rows.items[row];
   of->first_group = plan->groups.n;
-  for (int pass = 0; pass < 2; pass++) {
-    for (int32_t c = 0; c < plan->classes.n; c++)
-      for (int32_t h = 0; h < (plan->classes.items[c].whole ? 1 : plan->classes.items[c].heads); h++)
-        add_groups (p, c, h, row, pass == 0);
-    if (pass == 0)
-      of->n_near = plan->groups.n - of->first_group;
-  }
+  for (int32_t c = 0; c < plan->classes.n; c++)
+    for (int32_t h = 0; h < (plan->classes.items[c].whole ? 1 : plan->classes.items[c].heads); h++)
+      add_groups (p, c, h, row);
   of->n_groups = plan->groups.n - of->first_group;
-  of->first_copy = plan->copies.n;
-  add_copies (p, row);
-  of->n_copies = plan->copies.n - of->first_copy;
 }
 
 static bool
 plan_failed (const MharRoutePlan *plan)
 {
   return plan->sites.bad || plan->blocks.bad || plan->classes.bad || plan->rows.bad || plan->tiles.bad
-         || plan->groups.bad || plan->copies.bad || plan->sources.bad || plan->newest.bad || plan->older.bad
+         || plan->groups.bad || plan->sources.bad || plan->newest.bad || plan->older.bad
          || plan->older_plane.bad || plan->pack.bad || plan->query.bad;
 }
 
@@ -447,7 +427,6 @@ mhar_route_plan_free (MharRoutePlan *plan)
   free (plan->rows.items);
   free (plan->tiles.items);
   free (plan->groups.items);
-  free (plan->copies.items);
   free (plan->sources.items);
   free (plan->newest.items);
   free (plan->older.items);

@@ -5,13 +5,13 @@
  * base(site) = Σ heads·N of the sites before: the packed index P of MharRouteSums.
  *
  * Sites of one shape (heads, whole) make a class; consecutive sites of a class make blocks of up to K. Rows that every
- * site of a block reads and that some earlier site read before are the block's older rows: one kernel mixes them for
- * all sites of the block (route-older.cu), in `columns` of width D: one a site, or one a head of a `whole` site. The
- * rest are each site's newest rows (route-read.cu).
+ * site of a block reads and that some earlier site read before are the block's older rows: where the block begins, one
+ * kernel scores those that have not been scored yet for this and all later blocks (route-score.cu), and one mixes them
+ * for all sites of the block (route-older.cu), in `columns` of width D: one a site, or one a head of a `whole` site.
+ * The rest are each site's newest rows, scored and mixed by the read itself (route-read.cu).
  *
  * The queries of a block stand in tiles of 8 (a site each; at whole sites a site and head each), so that a tile is one
- * operand of a 16×8×16 product; a tile covers the channels of one head. A row is scored against the tiles of the
- * blocks that have begun when it first matters (near) or against all that read it (near + far). */
+ * operand of a 16×8×16 product; a tile covers the channels of one head. */
 #pragma once
 
 #include "kernels/cuda/launch.cuh"
@@ -26,24 +26,16 @@
 /* Eight queries over channels [MHAR_STEP·first_step, …) of their group. */
 struct MharTile {
   int32_t pack;             /* 16-byte units into `pack` */
-  int32_t plane[MHAR_TILE]; /* where the logits go; −1: not a reader of the row */
-  float bias[MHAR_TILE];
+  int32_t plane[MHAR_TILE]; /* where the logits go; −1: no column */
 };
 
 struct MharTileGroup {
   int32_t first_step, n_steps, first_tile, n_tiles;
 };
 
-/* A row standing in a source list again: plane `to` is plane `from` plus `bias`. */
-struct MharPlaneCopy {
-  int32_t from, to;
-  float bias;
-};
-
 struct MharRowPlan {
-  int32_t first_group, n_near, n_groups; /* groups, the near ones first */
-  int32_t first_copy, n_copies;
-  int32_t first_use, last_use; /* sites; n_sites and −1: never read */
+  int32_t first_group, n_groups; /* of the blocks it is an older row of */
+  int32_t first_use, last_use;   /* sites; n_sites and −1: never read */
 };
 
 struct MharSource {
@@ -92,7 +84,6 @@ struct MharRoutePlan {
   MharList<MharRowPlan> rows;
   MharList<MharTile> tiles;
   MharList<MharTileGroup> groups;
-  MharList<MharPlaneCopy> copies;
   MharList<MharSource> sources, newest;
   MharList<int32_t> older, older_plane;
   MharList<uint4> pack;
@@ -108,30 +99,31 @@ struct MharRouteTables {
   MharRowPlan *rows;
   MharTile *tiles;
   MharTileGroup *groups;
-  MharPlaneCopy *copies;
-  MharSource *sources, *newest;
+  MharSource *sources;
   int32_t *older, *older_plane;
   uint4 *pack;
   float *query;
 };
 
+/* Of a row's Σ s²: nothing, the whole row's, or every head's of every class too. */
+typedef enum { MHAR_MEASURED_NOT, MHAR_MEASURED, MHAR_MEASURED_ALL } MharMeasured;
+
 struct MharRoute {
   size_t max_tokens, stride, width; /* stride: tokens of a plane, max_tokens rounded up to 32 */
   double eps;
-  int32_t n_rows, n_sites, plain;
+  int32_t n_rows, n_sites;
   MharRoutePlan plan;
   MharRouteTables on_device;
   MharBuffer history; /* [R, max_tokens, D] */
   float *logits;      /* [n_planes, stride] */
   float *squares;     /* [R, n_norms, stride]: Σ s² of the row, and of each head's part of it */
   size_t windows, length, tokens; /* of this batch */
-  int32_t *waiting, n_waiting;    /* stored and not scored yet */
-  int32_t *far, n_far;            /* scored against near tiles only */
-  uint8_t *measured;              /* [R]: its squares are known */
-  /* how the kernels are run; set by route_begin, and by a benchmark after it */
-  int32_t tile;          /* tokens a thread block reads, at most: 8, 16, 32 or 64 */
-  int32_t far_later;     /* 1: score far tiles when a block begins, many tokens a thread block */
-  size_t prefetch_bytes; /* what one read asks L2 for ahead of time */
+  int32_t *waiting, n_waiting; /* stored, older rows of some block, and not scored yet */
+  int32_t reads;               /* so far */
+  int32_t *met;                /* [R]: the read before or in which Σ s² of the row came about, from 1 on; 0: none yet */
+  uint8_t *measured;           /* [R]: which of its norm planes are known, MharMeasured */
+  /* how the kernels are run; set by route_new, and by a benchmark after it */
+  int32_t warps; /* that share a token in a read, at least */
   bool overlap;
 };
 
@@ -179,21 +171,21 @@ mhar_row_at (const MharRoute *r, int32_t row)
 bool mhar_route_plan_make (MharRoutePlan *plan, const MharRouteTable *table, bool bf16);
 void mhar_route_plan_free (MharRoutePlan *plan);
 
-/* Which tiles a row is scored against. */
-typedef enum { MHAR_SCORE_NONE, MHAR_SCORE_NEAR, MHAR_SCORE_FAR, MHAR_SCORE_ALL } MharScoreWhat;
-
-/* Squares of the rows and their logits, MHAR_SCORE_ROWS a launch. route-score.cu */
-#define MHAR_SCORE_ROWS 64
-int mhar_route_score (MharContext *c, MharRoute *r, const int32_t *rows, int n, MharScoreWhat what);
-/* One site: scores `row` (−1: none waits) and mixes the site's newest rows with the older part. route-read.cu */
-int mhar_route_read_newest (MharContext *c, MharRoute *r, int32_t site, int32_t row, MharScoreWhat what,
-                            const MharReadOut *out);
-/* Whether mhar_route_read_newest has room for the site. */
-bool mhar_route_read_fits (const MharContext *c, const MharRoute *r, int32_t site);
-/* Mixes the older rows of a block. route-older.cu */
+/* Squares of the rows and, unless only those are wanted, their logits at the blocks they are older rows of.
+ * route-score.cu */
+int mhar_route_score (MharContext *c, MharRoute *r, const int32_t *rows, int n, bool logits);
+/* The logits alone, of rows already measured, in bf16 contexts; whether there is room for it. route-ahead.cu */
+int mhar_route_score_ahead (MharContext *c, const MharRoute *r, const int32_t *rows, int n);
+bool mhar_route_ahead_fits (const MharContext *c, const MharRoute *r);
+/* Whether mhar_route_read_newest covers sites of this shape. route-read.cu */
+bool mhar_route_read_fits (MharPrecision precision, size_t width, int heads, bool whole);
+/* One site: scores its newest rows and mixes them with the older part. route-read.cu */
+int mhar_route_read_newest (MharContext *c, MharRoute *r, int32_t site, const MharReadOut *out);
+/* Mixes the older rows of a block. route-older.cu, route-older-f32.cu */
 int mhar_route_mix_older (MharContext *c, MharRoute *r, int32_t block);
-/* One pass over all sources of a site, without any of the above. route-plain.cu */
-int mhar_route_read_plain (MharContext *c, MharRoute *r, int32_t site, const MharReadOut *out);
+int mhar_route_mix_older_f32 (MharContext *c, MharRoute *r, int32_t block);
+/* Any site, from all of its sources, without any of the above. route-plain.cu */
+int mhar_route_read_plain (MharContext *c, const MharRoute *r, int32_t site, const MharReadOut *out);
 /* After the last read: the squares of every stored row. route.cu */
 int mhar_route_settle (MharContext *c, MharRoute *r);
 /* Whether the machine code in use waits for the grids before it (sm_90). route-score.cu */

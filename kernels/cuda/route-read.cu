@@ -1,268 +1,439 @@
 /* SPDX-License-Identifier: MIT */
-/* One read of the depth history, one kernel a site: a thread block takes TT tokens and
- *   1. brings the row just written into shared memory and scores it for this and all later sites (route-score.cuh);
- *   2. forms the softmax over the site's newest rows and the older part, whose running maximum and sum are known;
- *   3. mixes: older part [T, D] in float32, the waiting row from shared memory, the other newest rows from memory;
- *   4. writes the mix, its RMSNorm, or both.
- * Eq. 3 of arXiv 2607.27230: h = Σ_n softmax_n (q·RMSNorm(s_n)) s_n, head by head. */
-#include "kernels/cuda/route-score.cuh"
+/* One read of the depth history, one kernel a site: a few warps take a token and
+ *   1. take the older part, whose maximum, sum and mix are known;
+ *   2. take the site's newest rows, two at a time while the next two are on their way to shared memory: score them, and
+ *      bring the running maximum, sum and mix of Eq. 3 up to date;
+ *   3. write the mix, its RMSNorm, or both.
+ * Eq. 3 of arXiv 2607.27230: h = Σ_n softmax_n (q·RMSNorm(s_n)) s_n, head by head.
+ *
+ * A head belongs to `lanes` neighbouring lanes, a power of two: they alone hold its channels, so its logits take a few
+ * shuffles and its weights none; only Σ s² is summed over all lanes of the token. A lane reads nothing of shared memory
+ * but what it brought there itself. Rows that an earlier read has met have their Σ s² on file; where all thread blocks
+ * run at once, they are taken before this kernel waits for the one before it. */
+#include "kernels/cuda/vector.cuh"
+
+#define READ_SOURCES 160 /* newest rows of a site, at most: the list is a kernel parameter */
+#define READ_WARPS 8     /* that share a token, at most */
+#define READ_UNITS 5     /* sixteen-byte units of a row a lane holds, at most */
+#define READ_TOKENS 4    /* of a thread block where a warp has a token to itself */
+#define READ_ROWS 2      /* taken at a time */
+#define READ_STAGES 2    /* times that, at most, are on their way */
 
 template <typename Real> struct ReadArgs {
-  MharScoreArgs<Real> score;
-  int row;     /* waiting row, or −1 */
-  int columns; /* mixes of the site: one, or one a head of a whole site */
-  int heads;   /* parts of a row with a weight each, within a column */
-  int n_sources, plane;
-  const MharSource *newest;
-  int n_newest;
+  const Real *history;
+  const float *query;
+  float *logits, *squares;
+  size_t row_elements, stride;
+  int tokens, width;
+  int heads, lanes;     /* of a column: parts of a row with a weight each, and lanes of each */
+  int plane, n_sources; /* of the site */
+  int n, n_ready, n_met; /* newest rows; those of them whose Σ s² is there before the last read, and after it */
+  int norm, n_norms;    /* norm plane, within a row, of the first head or, 0, of the row; norm planes of a row */
+  float bias, eps, norm_eps;
   const float *partial, *top, *sum; /* older part of the site's first column, or NULL */
   size_t partial_elements;          /* from column to column */
-  uint32_t prefetch_bytes;          /* a thread block's share */
   Real *mix, *normed;
   const float *gain;
-  float norm_eps;
+  bool early, backwards; /* ready rows before waiting; the last tokens first */
+  MharSource source[READ_SOURCES];
 };
 
-/* Regions of shared memory, in this order. */
-template <typename Real, typename Shape> struct ReadLayout {
-  size_t tile, stage, scratch, weights, list; /* bytes of each */
-
-  __host__ __device__
-  ReadLayout (int width, int n_norms, int columns, int heads, int n_newest, bool normed)
-  {
-    const size_t row = mhar_tile_pitch<Real> (width) * sizeof (Real);
-    tile = Shape::TT * row;
-    stage = normed && columns > 1 ? Shape::TEAMS * row : 0; /* with one column the mix replaces the tile */
-    scratch = mhar_score_scratch<Shape> (n_norms) * sizeof (float);
-    weights = (size_t) columns * heads * (n_newest + 1) * (Shape::TT + 1) * sizeof (float);
-    list = n_newest * sizeof (int);
-  }
-  __host__ __device__ size_t
-  bytes () const
-  {
-    return tile + stage + scratch + weights + list;
-  }
+/* What a lane knows of its token: its head's running maximum and sum, and U·VEC channels of the mix. */
+template <int U, int VEC> struct ReadState {
+  float top, sum, mix[U][VEC];
 };
 
-/* Position j of a head's weights for token t: [columns·heads, n_newest + 1, TT + 1]; the last is the older part's. */
-template <typename Shape>
-static __device__ __forceinline__ int
-weight_at (int head, int n_newest, int j, int t)
+/* A lane's place: its token, head, and first channel; `live`: there is such a token and head. */
+struct ReadPlace {
+  int token, head, channel;
+  bool live;
+};
+
+template <typename Real, bool CROSS>
+static __device__ __forceinline__ ReadPlace
+read_place (const ReadArgs<Real> &a, int vec)
 {
-  return (head * (n_newest + 1) + j) * (Shape::TT + 1) + t;
+  const int block = a.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+  const int lane = CROSS ? threadIdx.x : threadIdx.x % 32;
+  ReadPlace p;
+  p.token = CROSS ? block : block * READ_TOKENS + threadIdx.x / 32;
+  p.head = lane / a.lanes;
+  p.live = p.token < a.tokens && p.head < a.heads;
+  p.channel = p.live ? p.head * (a.width / a.heads) + lane % a.lanes * vec : 0;
+  return p;
 }
 
-/* Softmax over the newest rows and the older part, a thread for each token and head. */
-template <typename Real, typename Shape>
-static __device__ void
-read_weights (const ReadArgs<Real> &a, int first_token, float *weights)
-{
-  const int n = a.n_newest;
-  for (int unit = threadIdx.x; unit < a.columns * a.heads * Shape::TT; unit += Shape::THREADS) {
-    const int t = unit % Shape::TT, head = unit / Shape::TT;
-    const size_t token = first_token + t;
-    if (token >= (size_t) a.score.tokens)
-      continue;
-    const float *logit = a.score.logits + (size_t) (a.plane + head * a.n_sources) * a.score.stride + token;
-    float *w = weights + weight_at<Shape> (head, n, 0, t);
-    const float old_top = a.partial ? a.top[head * a.score.stride + token] : -INFINITY;
-    float top = old_top, sum = a.partial ? a.sum[head * a.score.stride + token] : 0.0f;
-#pragma unroll 4
-    for (int j = 0; j < n; j++) {
-      const float l = logit[a.newest[j].position * a.score.stride];
-      w[j * (Shape::TT + 1)] = l;
-      top = fmaxf (top, l);
-    }
-    const float old_scale = a.partial ? expf (old_top - top) : 0.0f;
-    sum *= old_scale;
-    for (int j = 0; j < n; j++) {
-      const float e = expf (w[j * (Shape::TT + 1)] - top);
-      w[j * (Shape::TT + 1)] = e;
-      sum += e;
-    }
-    for (int j = 0; j < n; j++)
-      w[j * (Shape::TT + 1)] /= sum;
-    w[n * (Shape::TT + 1)] = old_scale / sum;
-  }
-}
-
-/* VEC channels from `i` on of the mix of one token. w: its weights, TT + 1 apart. */
-template <typename Real, int VEC, typename Shape>
+/* Sums of N numbers each over the `lanes` lanes of a head or, lanes = 0, of the token; every thread calls it. */
+template <bool CROSS, int N>
 static __device__ __forceinline__ void
-mix_channels (const ReadArgs<Real> &a, const float *partial, const Real *waiting, const int *list, const float *w,
-              size_t at, float (&mix)[VEC])
+read_sums (float (&x)[N], int lanes)
 {
-  const int batch = 8; /* loads under way before the first is used */
-  if (partial)
-    mhar_floats_get<VEC> (partial, mix);
-  const float old = w[a.n_newest * (Shape::TT + 1)];
-  for (int j = 0; j < a.n_newest; j += batch) {
-    MharVector<Real, VEC> x[batch];
+  for (int step = (lanes == 0 || lanes > 32 ? 32 : lanes) / 2; step > 0; step /= 2)
 #pragma unroll
-    for (int u = 0; u < batch; u++)
-      if (j + u < a.n_newest) {
-        if (list[j + u] == a.row)
-          x[u] = mhar_vector_get<Real, VEC> (waiting);
-        else
-          x[u] = mhar_vector_once<Real, VEC> (a.score.history + list[j + u] * a.score.row_elements + at);
+    for (int i = 0; i < N; i++)
+      x[i] += __shfl_xor_sync (0xffffffffu, x[i], step);
+  if constexpr (CROSS) {
+    __shared__ float part[N][READ_WARPS];
+    if (lanes > 0 && lanes <= 32)
+      return;
+    const int warps = lanes ? lanes / 32 : blockDim.x / 32, first = threadIdx.x / 32 / warps * warps;
+    __syncthreads ();
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      part[i][threadIdx.x / 32] = x[i];
+    __syncthreads ();
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      x[i] = 0;
+      for (int w = 0; w < warps; w++)
+        x[i] += part[i][first + w];
+    }
+  }
+}
+
+/* Products with the query and, if `measure`, squares of rows in registers, over a lane's channels. */
+template <typename Real, int VEC, int U, bool measure>
+static __device__ __forceinline__ void
+read_products (const MharVector<Real, VEC> (&x)[READ_ROWS][U], const float *query, int step, float (&dot)[READ_ROWS],
+               float (&square)[READ_ROWS])
+{
+#pragma unroll
+  for (int u = 0; u < U; u++) {
+    float q[VEC];
+    mhar_load_floats<VEC> (query + u * step, q);
+#pragma unroll
+    for (int c = 0; c < READ_ROWS; c++) {
+      float s[VEC];
+      mhar_vector_open<Real, VEC> (x[c][u], s);
+#pragma unroll
+      for (int i = 0; i < VEC; i++) {
+        dot[c] = fmaf (q[i], s[i], dot[c]);
+        if (measure)
+          square[c] = fmaf (s[i], s[i], square[c]);
       }
-    if (j == 0)
+    }
+  }
+}
+
+/* Rows of step i: ready and fresh rows do not share one. */
+struct ReadStep {
+  int from, count;
+};
+
+template <typename Real>
+static __device__ __forceinline__ ReadStep
+read_step (const ReadArgs<Real> &a, int i)
+{
+  const int ready = (a.n_ready + READ_ROWS - 1) / READ_ROWS;
+  const int from = i < ready ? i * READ_ROWS : a.n_ready + (i - ready) * READ_ROWS;
+  return ReadStep{ from, min (READ_ROWS, (i < ready ? a.n_ready : a.n) - from) };
+}
+
+/* Starts bringing this lane's part of a step's rows to `to`: [READ_ROWS, U, 32 lanes] of sixteen bytes. */
+template <typename Real, int VEC, int U>
+static __device__ __forceinline__ void
+read_bring (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, uint4 *to)
+{
+  const Real *at = a.history + (size_t) p.token * a.width + p.channel;
+#pragma unroll
+  for (int c = 0; c < READ_ROWS; c++) {
+    const bool there = p.live && c < step.count;
+    const Real *from = there ? at + a.source[step.from + c].row * a.row_elements : a.history;
+#pragma unroll
+    for (int u = 0; u < U; u++)
+      mhar_copy_start (mhar_shared_address (to + (c * U + u) * 32), there ? from + u * a.lanes * VEC : from, there);
+  }
+}
+
+/* Σ s² of a step's rows, from a lane's part: over its head and over the row; of rows met here, kept for the
+ * contributions and for later reads and scores. Every thread calls it. */
+template <typename Real, bool CROSS>
+static __device__ __forceinline__ void
+read_measure (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, float (&square)[READ_ROWS])
+{
+  float part[READ_ROWS];
+#pragma unroll
+  for (int c = 0; c < READ_ROWS; c++)
+    part[c] = square[c];
+  if (a.norm)
+    read_sums<CROSS> (part, a.lanes);
+  read_sums<CROSS> (square, 0);
+  const bool first = blockIdx.y == 0 && p.live;
+#pragma unroll
+  for (int c = 0; c < READ_ROWS; c++) {
+    if (c >= step.count || step.from + c < a.n_met)
+      continue;
+    float *to = a.squares + (size_t) a.source[step.from + c].row * a.n_norms * a.stride + p.token;
+    if (first && a.norm && threadIdx.x % a.lanes == 0)
+      to[(a.norm + p.head) * a.stride] = part[c];
+    if (first && p.head == 0 && threadIdx.x % a.lanes == 0)
+      *to = square[c];
+  }
+}
+
+/* Logits of a step's rows, from the products and squares summed over their lanes; −∞ where there is no row. */
+template <typename Real>
+static __device__ __forceinline__ void
+read_logits (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, const float (&square)[READ_ROWS],
+             float (&dot)[READ_ROWS])
+{
+#pragma unroll
+  for (int c = 0; c < READ_ROWS; c++) {
+    const bool there = c < step.count;
+    const int position = a.source[step.from + (there ? c : 0)].position;
+    const float bias = position == a.n_sources - 1 ? a.bias : 0.0f;
+    const size_t plane = a.plane + (blockIdx.y * a.heads + p.head) * a.n_sources + position;
+    dot[c] = there ? fmaf (dot[c], 1.0f / sqrtf (square[c] / a.width + a.eps), bias) : -INFINITY;
+    if (there && p.live && threadIdx.x % a.lanes == 0)
+      a.logits[plane * a.stride + p.token] = dot[c];
+  }
+}
+
+/* Σ s² of a step's rows, from an earlier read. */
+template <typename Real>
+static __device__ __forceinline__ void
+read_known (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, float (&square)[READ_ROWS])
+{
+#pragma unroll
+  for (int c = 0; c < READ_ROWS; c++)
+    if (c < step.count && p.live)
+      square[c] = a.squares[(size_t) a.source[step.from + c].row * a.n_norms * a.stride + p.token];
+}
+
+/* Brings the state up to date with rows in registers. */
+template <typename Real, int VEC, int U>
+static __device__ __forceinline__ void
+read_mix (const MharVector<Real, VEC> (&x)[READ_ROWS][U], const float (&logit)[READ_ROWS], ReadState<U, VEC> *state)
+{
+  float top = state->top;
+#pragma unroll
+  for (int c = 0; c < READ_ROWS; c++)
+    top = fmaxf (top, logit[c]);
+  const float factor = expf (state->top - top);
+  state->top = top;
+  state->sum *= factor;
+#pragma unroll
+  for (int u = 0; u < U; u++)
+#pragma unroll
+    for (int i = 0; i < VEC; i++)
+      state->mix[u][i] *= factor;
+#pragma unroll
+  for (int c = 0; c < READ_ROWS; c++) {
+    const float e = expf (logit[c] - top);
+    state->sum += e;
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      float s[VEC];
+      mhar_vector_open<Real, VEC> (x[c][u], s);
 #pragma unroll
       for (int i = 0; i < VEC; i++)
-        mix[i] = partial ? mix[i] * old : 0.0f;
-#pragma unroll
-    for (int u = 0; u < batch; u++)
-      if (j + u < a.n_newest) {
-        float s[VEC];
-        mhar_vector_open<Real, VEC> (x[u], s);
-#pragma unroll
-        for (int i = 0; i < VEC; i++)
-          mix[i] = fmaf (w[(j + u) * (Shape::TT + 1)], s[i], mix[i]);
-      }
-  }
-}
-
-/* Sum of x over the warps of a team; all threads of the block call it. */
-template <typename Shape>
-static __device__ __forceinline__ float
-team_sum (float x)
-{
-  x = mhar_lanes_sum (x, 32);
-  if constexpr (Shape::MEMBERS > 1) {
-    __shared__ float part[Shape::WARPS];
-    const int warp = threadIdx.x / 32;
-    __syncthreads ();
-    if (threadIdx.x % 32 == 0)
-      part[warp] = x;
-    __syncthreads ();
-    x = 0;
-    for (int i = 0; i < Shape::MEMBERS; i++)
-      x += part[warp / Shape::MEMBERS * Shape::MEMBERS + i];
-  }
-  return x;
-}
-
-/* Mixes column `column` of token first_token + t, one token a team; t may lie past the last token. */
-template <typename Real, int VEC, typename Shape>
-static __device__ void
-mix_token (const ReadArgs<Real> &a, int first_token, int t, int column, const float *weights, const int *list,
-           const Real *waiting, Real *stage)
-{
-  const int width = a.score.width, part = width / a.heads, step = Shape::MEMBERS * 32 * VEC;
-  const int first = (threadIdx.x / 32 % Shape::MEMBERS * 32 + threadIdx.x % 32) * VEC;
-  const size_t token = first_token + t, row = token * width, out = (token * a.columns + column) * width;
-  const bool live = token < (size_t) a.score.tokens;
-  float square = 0;
-  for (int i = first; live && i < width; i += step) {
-    float mix[VEC];
-    const float *partial = a.partial ? a.partial + column * a.partial_elements + row + i : NULL;
-    const float *w = weights + weight_at<Shape> (column * a.heads + i / part, a.n_newest, 0, t);
-    mix_channels<Real, VEC, Shape> (a, partial, waiting + i, list, w, row + i, mix);
-    const MharVector<Real, VEC> rounded = mhar_vector_close<Real, VEC> (mix);
-    if (a.mix)
-      mhar_vector_put<Real, VEC> (a.mix + out + i, rounded);
-    if (a.normed) {
-      mhar_vector_put<Real, VEC> (stage + i, rounded);
-      mhar_vector_open<Real, VEC> (rounded, mix);
-#pragma unroll
-      for (int j = 0; j < VEC; j++)
-        square = fmaf (mix[j], mix[j], square);
+        state->mix[u][i] = fmaf (e, s[i], state->mix[u][i]);
     }
+  }
+}
+
+/* Adds the older part, if there is one. */
+template <typename Real, int VEC, int U>
+static __device__ __forceinline__ void
+read_older (const ReadArgs<Real> &a, const ReadPlace &p, ReadState<U, VEC> *state)
+{
+  if (!a.partial || !p.live)
+    return;
+  const float *from = a.partial + blockIdx.y * a.partial_elements + (size_t) p.token * a.width + p.channel;
+  const size_t head = (size_t) (blockIdx.y * a.heads + p.head) * a.stride + p.token;
+  float older[U][VEC];
+#pragma unroll
+  for (int u = 0; u < U; u++)
+    mhar_floats_once<VEC> (from + u * a.lanes * VEC, older[u]);
+  const float its_top = a.top[head], its_sum = a.sum[head], top = fmaxf (state->top, its_top);
+  const float mine = expf (state->top - top), its = expf (its_top - top);
+  state->top = top;
+  state->sum = fmaf (its, its_sum, mine * state->sum);
+#pragma unroll
+  for (int u = 0; u < U; u++)
+#pragma unroll
+    for (int i = 0; i < VEC; i++)
+      state->mix[u][i] = fmaf (its, older[u][i], mine * state->mix[u][i]);
+}
+
+/* Steps [step, end), and if wanted the older part before the first. `room`: this lane's, READ_STAGES times what
+ * read_bring takes. */
+template <typename Real, int VEC, int U, bool CROSS>
+static __device__ __forceinline__ void
+read_steps (const ReadArgs<Real> &a, const ReadPlace &p, int step, int end, bool older, uint4 *room,
+            ReadState<U, VEC> *state)
+{
+  const int size = READ_ROWS * U * 32;
+#pragma unroll
+  for (int i = 0; i < READ_STAGES; i++) {
+    if (step + i < end)
+      read_bring<Real, VEC, U> (a, p, read_step (a, step + i), room + i * size);
+    mhar_copy_close ();
+  }
+  if (older)
+    read_older<Real, VEC, U> (a, p, state);
+  for (int at = 0; step < end; step++, at = (at + 1) % READ_STAGES) {
+    MharVector<Real, VEC> x[READ_ROWS][U];
+    float dot[READ_ROWS] = {}, square[READ_ROWS] = {};
+    mhar_copy_groups<READ_STAGES - 1> ();
+#pragma unroll
+    for (int c = 0; c < READ_ROWS; c++)
+#pragma unroll
+      for (int u = 0; u < U; u++)
+        x[c][u].bits = room[at * size + (c * U + u) * 32];
+    if (step + READ_STAGES < end)
+      read_bring<Real, VEC, U> (a, p, read_step (a, step + READ_STAGES), room + at * size);
+    mhar_copy_close ();
+    const ReadStep now = read_step (a, step);
+    const float *query = a.query + blockIdx.y * a.width + p.channel;
+    if (now.from >= a.n_ready) {
+      read_products<Real, VEC, U, true> (x, query, a.lanes * VEC, dot, square);
+      read_measure<Real, CROSS> (a, p, now, square);
+    } else {
+      read_known (a, p, now, square);
+      read_products<Real, VEC, U, false> (x, query, a.lanes * VEC, dot, square);
+    }
+    read_sums<CROSS> (dot, a.lanes);
+    read_logits (a, p, now, square, dot);
+    read_mix<Real, VEC, U> (x, dot, state);
+  }
+}
+
+/* Step 3. */
+template <typename Real, int VEC, int U, bool CROSS>
+static __device__ __forceinline__ void
+read_put (const ReadArgs<Real> &a, const ReadPlace &p, ReadState<U, VEC> *state)
+{
+  const size_t out = ((size_t) p.token * gridDim.y + blockIdx.y) * a.width + p.channel;
+  const int step = a.lanes * VEC;
+  const float scale = 1.0f / state->sum;
+  float square[1] = {};
+#pragma unroll
+  for (int u = 0; u < U; u++) {
+#pragma unroll
+    for (int i = 0; i < VEC; i++)
+      state->mix[u][i] *= scale;
+    const MharVector<Real, VEC> rounded = mhar_vector_close<Real, VEC> (state->mix[u]);
+    if (a.mix && p.live)
+      mhar_vector_put<Real, VEC> (a.mix + out + u * step, rounded);
+    mhar_vector_open<Real, VEC> (rounded, state->mix[u]);
+#pragma unroll
+    for (int i = 0; i < VEC; i++)
+      square[0] = fmaf (state->mix[u][i], state->mix[u][i], square[0]);
   }
   if (!a.normed)
     return;
-  const float inverse = 1.0f / sqrtf (team_sum<Shape> (square) / width + a.norm_eps);
-  for (int i = first; live && i < width; i += step) {
-    float mix[VEC], gain[VEC];
-    mhar_vector_open<Real, VEC> (mhar_vector_get<Real, VEC> (stage + i), mix);
-    mhar_floats_get<VEC> (a.gain + i, gain);
+  square[0] = p.live ? square[0] : 0.0f;
+  read_sums<CROSS> (square, 0);
+  const float inverse = 1.0f / sqrtf (square[0] / a.width + a.norm_eps);
 #pragma unroll
-    for (int j = 0; j < VEC; j++)
-      mix[j] *= inverse * gain[j];
-    mhar_vector_put<Real, VEC> (a.normed + out + i, mhar_vector_close<Real, VEC> (mix));
+  for (int u = 0; u < U; u++) {
+    float gain[VEC];
+    mhar_load_floats<VEC> (a.gain + p.channel + u * step, gain);
+#pragma unroll
+    for (int i = 0; i < VEC; i++)
+      state->mix[u][i] *= inverse * gain[i];
+    if (p.live)
+      mhar_vector_put<Real, VEC> (a.normed + out + u * step, mhar_vector_close<Real, VEC> (state->mix[u]));
   }
 }
 
-/* Has L2 fetch the first of what step 3 will read, while the row is being scored. */
-template <typename Real, typename Shape>
-static __device__ void
-read_prefetch (const ReadArgs<Real> &a, int first_token)
-{
-  const int tokens = min (Shape::TT, a.score.tokens - first_token);
-  uint32_t left = a.prefetch_bytes & ~15u;
-  const size_t at = (size_t) first_token * a.score.width;
-  for (int j = a.partial ? -1 : 0; j < a.n_newest && left; j++) {
-    if (j >= 0 && a.newest[j].row == a.row)
-      continue;
-    const uint32_t size = j < 0 ? sizeof (float) : sizeof (Real);
-    const uint32_t bytes = min (left, (uint32_t) tokens * a.score.width * size & ~15u);
-    const void *from = j < 0 ? (const void *) (a.partial + at)
-                             : (const void *) (a.score.history + a.newest[j].row * a.score.row_elements + at);
-    if (((size_t) from & 15) == 0)
-      mhar_prefetch (from, bytes);
-    left -= bytes;
-  }
-}
-
-template <typename Real, int VEC, typename Shape>
-__global__ void __launch_bounds__ (Shape::THREADS, Shape::THREADS == 256 ? 2 : 1)
+/* Grid [tokens or READ_TOKENS of them, columns]. CROSS: a token takes the whole thread block. */
+template <typename Real, int U, bool CROSS>
+__global__ void __launch_bounds__ (CROSS ? READ_WARPS * 32 : READ_TOKENS * 32, CROSS ? 2 : 4)
 route_read_kernel (const __grid_constant__ ReadArgs<Real> a)
 {
   MHAR_SHARED (shared);
-  const ReadLayout<Real, Shape> layout (a.score.width, a.score.n_norms, a.columns, a.heads, a.n_newest, a.normed);
-  char *at = (char *) shared;
-  Real *tile = (Real *) at;
-  Real *stage = (Real *) (at += layout.tile);
-  float *scratch = (float *) (at += layout.stage);
-  float *weights = (float *) (at += layout.scratch);
-  int *list = (int *) (at += layout.weights);
-  const int first_token = blockIdx.x * Shape::TT, pitch = mhar_tile_pitch<Real> (a.score.width);
-
-  for (int j = threadIdx.x; j < a.n_newest; j += Shape::THREADS)
-    list[j] = a.newest[j].row;
-  mhar_release_grid ();
+  const int VEC = MharWide<Real>::n;
+  const ReadPlace p = read_place<Real, CROSS> (a, VEC);
+  const int ready = (a.n_ready + READ_ROWS - 1) / READ_ROWS;
+  const int end = ready + (a.n - a.n_ready + READ_ROWS - 1) / READ_ROWS;
+  uint4 *room = shared + threadIdx.x / 32 * (READ_STAGES * READ_ROWS * U * 32) + threadIdx.x % 32;
+  ReadState<U, VEC> state = { -INFINITY, 0, {} };
+  if (a.early)
+    read_steps<Real, VEC, U, CROSS> (a, p, 0, ready, false, room, &state);
   mhar_wait_for_grid ();
-  if (threadIdx.x == 0)
-    read_prefetch<Real, Shape> (a, first_token);
-  if (a.row >= 0)
-    mhar_row_take<Real, VEC, Shape> (a.score, tile, a.row, first_token, scratch);
-  read_weights<Real, Shape> (a, first_token, weights);
-  __syncthreads ();
-  const int team = threadIdx.x / 32 / Shape::MEMBERS;
-  for (int t = team; t < Shape::TT; t += Shape::TEAMS)
-    for (int column = 0; column < a.columns; column++)
-      mix_token<Real, VEC, Shape> (a, first_token, t, column, weights, list, tile + t * pitch,
-                                   a.columns > 1 ? stage + team * pitch : tile + t * pitch);
+  mhar_release_grid ();
+  read_steps<Real, VEC, U, CROSS> (a, p, a.early ? ready : 0, end, true, room, &state);
+  read_put<Real, VEC, U, CROSS> (a, p, &state);
 }
 
 /* ---- launching ---- */
 
-template <typename Real, typename Shape>
-static size_t
-read_bytes (const MharRoute *r, const MharSitePlan *s, bool normed)
+struct ReadShape {
+  int warps, lanes, units; /* of a token; of a head; of a lane. 0 warps: no such division */
+};
+
+/* The fewest warps, `least` or more, whose lanes can hold a row of `units` of sixteen bytes, head by head. */
+static ReadShape
+read_shape (size_t width, int heads, int wide, int least)
 {
-  return ReadLayout<Real, Shape> ((int) r->width, r->plan.n_norms, s->whole ? s->heads : 1, mhar_site_parts (s),
-                                  s->n_newest, normed)
-    .bytes ();
+  if (width % ((size_t) heads * wide))
+    return ReadShape{};
+  const size_t part = width / heads / wide;
+  for (int warps = 1; warps <= READ_WARPS; warps *= 2) {
+    int lanes = 32 * warps;
+    while (lanes > 0 && ((size_t) lanes * heads > 32u * warps || part % lanes))
+      lanes /= 2;
+    if (warps >= least && lanes > 0 && part / lanes <= READ_UNITS)
+      return ReadShape{ warps, lanes, (int) part / lanes };
+  }
+  return least > 1 ? read_shape (width, heads, wide, 1) : ReadShape{};
+}
+
+bool
+mhar_route_read_fits (MharPrecision precision, size_t width, int heads, bool whole)
+{
+  const int wide = precision == MHAR_PRECISION_BF16 ? MharWide<__nv_bfloat16>::n : MharWide<float>::n;
+  return read_shape (width, whole ? 1 : heads, wide, 1).warps > 0;
+}
+
+/* The site's newest rows: those met before the last read, those met by it, and those that this one meets. */
+template <typename Real>
+static void
+read_sources (MharRoute *r, const MharSitePlan *s, ReadArgs<Real> *a)
+{
+  const MharSource *newest = r->plan.newest.items + s->first_newest;
+  for (int pass = 0; pass < 3; pass++) {
+    for (int i = 0; i < s->n_newest; i++) {
+      const int32_t met = r->met[newest[i].row];
+      if (pass == (!met ? 2 : met < r->reads ? 0 : 1))
+        a->source[a->n++] = newest[i];
+    }
+    a->n_ready = pass == 0 ? a->n : a->n_ready;
+    a->n_met = pass < 2 ? a->n : a->n_met;
+  }
+  const bool all = r->plan.n_norms == 1 + (a->norm ? a->heads : 0);
+  for (int i = a->n_met; i < a->n; i++) {
+    r->met[a->source[i].row] = r->reads + 1;
+    r->measured[a->source[i].row] = all ? MHAR_MEASURED_ALL : MHAR_MEASURED;
+  }
 }
 
 template <typename Real>
 static ReadArgs<Real>
-read_args (const MharRoute *r, const MharSitePlan *s, int32_t row, MharScoreWhat what, const MharReadOut *out)
+read_args (const MharRoute *r, int32_t site, const MharReadOut *out)
 {
-  const MharBlockPlan *block = &r->plan.blocks.items[s->block];
+  const MharSitePlan *s = &r->plan.sites.items[site];
   const MharRouteClass *of = &r->plan.classes.items[s->in_class];
   ReadArgs<Real> a = {};
-  a.score = mhar_score_args<Real> (r);
-  a.score.what = what;
-  a.row = row;
-  a.columns = s->whole ? s->heads : 1;
+  a.history = (const Real *) r->history.data;
+  a.query = r->on_device.query + s->query;
+  a.logits = r->logits;
+  a.squares = r->squares;
+  a.norm = s->whole ? 0 : s->norm;
+  a.n_norms = r->plan.n_norms;
+  a.row_elements = r->max_tokens * r->width;
+  a.stride = r->stride;
+  a.tokens = (int) r->tokens;
+  a.width = (int) r->width;
   a.heads = mhar_site_parts (s);
-  a.n_sources = s->n_sources;
   a.plane = s->plane;
-  a.newest = r->on_device.newest + s->first_newest;
-  a.n_newest = s->n_newest;
-  if (block->n_older) {
+  a.n_sources = s->n_sources;
+  a.bias = s->bias;
+  a.eps = (float) r->eps;
+  a.norm_eps = (float) out->eps;
+  if (r->plan.blocks.items[s->block].n_older) {
     a.partial_elements = r->max_tokens * r->width;
     a.partial = of->partial + s->column * a.partial_elements;
     a.top = of->top + s->column * a.heads * r->stride;
@@ -271,62 +442,52 @@ read_args (const MharRoute *r, const MharSitePlan *s, int32_t row, MharScoreWhat
   a.mix = out->mix.buffer ? mhar_cuda_at<Real> (out->mix) : NULL;
   a.normed = out->normed.buffer ? mhar_cuda_at<Real> (out->normed) : NULL;
   a.gain = out->gain ? (const float *) out->gain->data : NULL;
-  a.norm_eps = (float) out->eps;
+  a.backwards = site & 1;
   return a;
 }
 
-template <typename Real, int VEC, typename Shape>
+template <typename Real, int U>
 static int
-read_launch (MharContext *c, const MharRoute *r, const MharSitePlan *s, ReadArgs<Real> a)
+read_launch (MharContext *c, const MharRoute *r, ReadArgs<Real> a, int warps, int columns)
 {
-  const unsigned blocks = (unsigned) ((r->tokens + Shape::TT - 1) / Shape::TT);
-  const size_t share = r->prefetch_bytes / blocks;
-  a.prefetch_bytes = (uint32_t) (share < (1u << 30) ? share : 1u << 30);
-  return mhar_cuda_launch (c, "route read", route_read_kernel<Real, VEC, Shape>, dim3 (blocks), Shape::THREADS,
-                           read_bytes<Real, Shape> (r, s, a.normed), r->overlap, a);
+  const size_t shared = READ_STAGES * READ_ROWS * U * 32 * sizeof (uint4);
+  const unsigned blocks = (unsigned) (warps > 1 ? a.tokens : (a.tokens + READ_TOKENS - 1) / READ_TOKENS);
+  const int here = warps > 1 ? warps : READ_TOKENS;
+  const bool one_wave = (size_t) blocks * columns * here <= (size_t) c->n_multiprocessors * 16;
+  a.early = r->overlap && one_wave;
+  const auto kernel = warps > 1 ? route_read_kernel<Real, U, true> : route_read_kernel<Real, U, false>;
+  return mhar_cuda_launch (c, "route read", kernel, dim3 (blocks, columns), here * 32, here * shared, a.early, a);
 }
 
-static bool
-on_16_bytes (const void *p)
-{
-  return ((uintptr_t) p & 15) == 0;
-}
-
-/* The largest tile that the route asks for and the thread block has room for. */
 template <typename Real>
 static int
-read_site (MharContext *c, const MharRoute *r, const MharSitePlan *s, const ReadArgs<Real> &a)
-{
-  const int wide = MharWide<Real>::n;
-  const size_t room = c->shared_per_block;
-  if (!mhar_route_is_wide (r, wide) || !on_16_bytes (a.mix) || !on_16_bytes (a.normed))
-    return read_launch<Real, 1, MharTileShape<8, 512>> (c, r, s, a);
-  if (r->tile >= 64 && read_bytes<Real, MharTileShape<64, 512>> (r, s, a.normed) <= room)
-    return read_launch<Real, MharWide<Real>::n, MharTileShape<64, 512>> (c, r, s, a);
-  if (r->tile >= 32 && read_bytes<Real, MharTileShape<32, 256>> (r, s, a.normed) <= room)
-    return read_launch<Real, MharWide<Real>::n, MharTileShape<32, 256>> (c, r, s, a);
-  if (r->tile >= 16 && read_bytes<Real, MharTileShape<16, 512>> (r, s, a.normed) <= room)
-    return read_launch<Real, MharWide<Real>::n, MharTileShape<16, 512>> (c, r, s, a);
-  return read_launch<Real, MharWide<Real>::n, MharTileShape<8, 512>> (c, r, s, a);
-}
-
-bool
-mhar_route_read_fits (const MharContext *c, const MharRoute *r, int32_t site)
+read_site (MharContext *c, MharRoute *r, int32_t site, const MharReadOut *out)
 {
   const MharSitePlan *s = &r->plan.sites.items[site];
-  return (c->precision == MHAR_PRECISION_BF16 ? read_bytes<__nv_bfloat16, MharTileShape<8, 512>> (r, s, true)
-                                              : read_bytes<float, MharTileShape<8, 512>> (r, s, true))
-         <= c->shared_per_block;
+  ReadArgs<Real> a = read_args<Real> (r, site, out);
+  const ReadShape shape = read_shape (r->width, a.heads, MharWide<Real>::n, r->warps);
+  if (!shape.warps || s->n_newest > READ_SOURCES || !mhar_cuda_aligned (a.mix) || !mhar_cuda_aligned (a.normed))
+    return mhar_route_read_plain (c, r, site, out);
+  const int columns = s->whole ? s->heads : 1;
+  a.lanes = shape.lanes;
+  read_sources (r, s, &a);
+  switch (shape.units) {
+  case 1:
+    return read_launch<Real, 1> (c, r, a, shape.warps, columns);
+  case 2:
+    return read_launch<Real, 2> (c, r, a, shape.warps, columns);
+  case 3:
+    return read_launch<Real, 3> (c, r, a, shape.warps, columns);
+  case 4:
+    return read_launch<Real, 4> (c, r, a, shape.warps, columns);
+  default:
+    return read_launch<Real, 5> (c, r, a, shape.warps, columns);
+  }
 }
 
 int
-mhar_route_read_newest (MharContext *c, MharRoute *r, int32_t site, int32_t row, MharScoreWhat what,
-                        const MharReadOut *out)
+mhar_route_read_newest (MharContext *c, MharRoute *r, int32_t site, const MharReadOut *out)
 {
-  const MharSitePlan *s = &r->plan.sites.items[site];
-  if (row >= 0)
-    r->measured[row] = 1;
-  return c->precision == MHAR_PRECISION_BF16
-           ? read_site<__nv_bfloat16> (c, r, s, read_args<__nv_bfloat16> (r, s, row, what, out))
-           : read_site<float> (c, r, s, read_args<float> (r, s, row, what, out));
+  return c->precision == MHAR_PRECISION_BF16 ? read_site<__nv_bfloat16> (c, r, site, out)
+                                             : read_site<float> (c, r, site, out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Look-ahead scoring: while a tile of a new row is in shared memory, its logits against every later query.
+/* Look-ahead scoring: while a tile of a row is in shared memory, its logits against the queries of all later blocks.
  *
- * logit = q·s / sqrt (mean s² + eps) + bias, the product in float32: in bf16 contexts on tensor cores, the row exact
+ * logit = q·s / sqrt (mean s² + eps), the product in float32: in bf16 contexts on tensor cores, the row exact
  * and the query as the sum of two bf16 numbers (16 bits of significand); in float32 contexts with fused multiply-adds,
  * by threads that own the same elements of the result. */
 #pragma once
@@ -16,8 +16,15 @@ template <int TT_, int THREADS_> struct MharTileShape {
   static const int MEMBERS = WARPS > TT ? WARPS / TT : 1; /* warps a token */
   static const int TEAMS = WARPS / MEMBERS;               /* tokens at a time */
   static const int M = TT < 16 ? 1 : TT / 16;             /* 16-token operands */
-  static const int G = TT == 64 ? 2 : MHAR_GROUP;         /* tiles at a time; bounded by registers */
+  static const int G = MHAR_GROUP;                        /* tiles at a time */
   static const int SPLIT_TILES = 16;                      /* tiles × parts of channels the scratch holds */
+};
+
+/* Rows of a launch. */
+#define MHAR_SCORE_ROWS 64
+
+struct MharRowList {
+  int32_t row[MHAR_SCORE_ROWS];
 };
 
 template <typename Real> struct MharScoreArgs {
@@ -26,13 +33,12 @@ template <typename Real> struct MharScoreArgs {
   const MharRowPlan *rows;
   const MharTile *tiles;
   const MharTileGroup *groups;
-  const MharPlaneCopy *copies;
   const uint4 *pack;
   float *logits, *squares;
   size_t stride;
   int tokens, width, n_norms;
   float eps;
-  MharScoreWhat what;
+  bool logits_too;
   int n_parts, part_heads[MHAR_PARTS], part_norm[MHAR_PARTS]; /* part 0: one head, plane 0 */
 };
 
@@ -198,14 +204,14 @@ mhar_score_product (const float *tile, int pitch, const MharTileGroup &group, in
   }
 }
 
-/* One logit, where the row is read by the query's site. */
+/* One logit, where the tile has that column. */
 template <typename Real>
 static __device__ __forceinline__ void
 mhar_logit_put (const MharScoreArgs<Real> &a, const MharTile &tile, int column, int token, float product, float inverse)
 {
   const int plane = tile.plane[column];
   if (plane >= 0 && token < a.tokens)
-    a.logits[(size_t) plane * a.stride + token] = fmaf (product, inverse, tile.bias[column]);
+    a.logits[(size_t) plane * a.stride + token] = product * inverse;
 }
 
 /* A warp's products of one tile: to the logits, or to `sums` [8, TT] where they are a part of the channels. */
@@ -228,7 +234,7 @@ mhar_tile_emit (const MharScoreArgs<Real> &a, int tile, const float (&acc)[Shape
 }
 
 /* `n` groups from `first`: a warp takes a group, or one of `split` parts of its channels where there are fewer groups
- * than warps. Ends with a barrier. */
+ * than warps. */
 template <typename Real, typename Shape>
 static __device__ void
 mhar_tile_score (const MharScoreArgs<Real> &a, const Real *tile, int first, int n, int first_token,
@@ -257,9 +263,9 @@ mhar_tile_score (const MharScoreArgs<Real> &a, const Real *tile, int first, int 
             split > 1 ? scratch + (part * n_tiles + at + j - tile0) * MHAR_TILE * Shape::TT : NULL);
     }
   }
-  __syncthreads ();
   if (split == 1)
     return;
+  __syncthreads ();
   for (int i = threadIdx.x; i < n_tiles * MHAR_TILE * Shape::TT; i += Shape::THREADS) {
     float sum = 0;
     for (int part = 0; part < split; part++)
@@ -267,11 +273,9 @@ mhar_tile_score (const MharScoreArgs<Real> &a, const Real *tile, int first, int 
     mhar_logit_put (a, a.tiles[tile0 + i / (MHAR_TILE * Shape::TT)], i / Shape::TT % MHAR_TILE,
                     first_token + i % Shape::TT, sum, inverse[i % Shape::TT]);
   }
-  __syncthreads ();
 }
 
-/* Everything a new row needs: its squares, its logits, and those of places where it stands again. Ends with a barrier,
- * after which this thread block may read the logits. `scratch`: mhar_score_scratch floats. */
+/* Everything a row needs: its squares and its logits. `scratch`: mhar_score_scratch floats. */
 template <typename Real, int VEC, typename Shape>
 static __device__ void
 mhar_row_take (const MharScoreArgs<Real> &a, Real *tile, int row, int first_token, float *scratch)
@@ -280,22 +284,13 @@ mhar_row_take (const MharScoreArgs<Real> &a, Real *tile, int row, int first_toke
   mhar_tile_load<Real, VEC, Shape> (tile, a.history + row * a.row_elements, first_token, a.tokens, a.width);
   __syncthreads ();
   mhar_tile_measure<Real, VEC, Shape> (a, tile, row, first_token, squares, inverse);
-  if (a.what == MHAR_SCORE_NONE)
+  if (!a.logits_too)
     return;
   const MharRowPlan plan = a.rows[row];
-  const int skip = a.what == MHAR_SCORE_FAR ? plan.n_near : 0;
-  const int n = (a.what == MHAR_SCORE_NEAR ? plan.n_near : plan.n_groups) - skip;
-  mhar_tile_score<Real, Shape> (a, tile, plan.first_group + skip, n, first_token, inverse, sums);
-  for (int i = threadIdx.x; i < plan.n_copies * Shape::TT; i += Shape::THREADS) {
-    const MharPlaneCopy copy = a.copies[plan.first_copy + i / Shape::TT];
-    const size_t token = first_token + i % Shape::TT;
-    if (token < (size_t) a.tokens)
-      a.logits[copy.to * a.stride + token] = a.logits[copy.from * a.stride + token] + copy.bias;
-  }
-  __syncthreads ();
+  mhar_tile_score<Real, Shape> (a, tile, plan.first_group, plan.n_groups, first_token, inverse, sums);
 }
 
-/* Host: the arguments but `what`. */
+/* Host: the arguments but `logits_too`. */
 template <typename Real>
 static inline MharScoreArgs<Real>
 mhar_score_args (const MharRoute *r)
@@ -306,7 +301,6 @@ mhar_score_args (const MharRoute *r)
   a.rows = r->on_device.rows;
   a.tiles = r->on_device.tiles;
   a.groups = r->on_device.groups;
-  a.copies = r->on_device.copies;
   a.pack = r->on_device.pack;
   a.logits = r->logits;
   a.squares = r->squares;

@@ -98,7 +98,7 @@ sum_source (const SumArgs &a, const MharSitePlan &s, int n, const LaneTokens &to
       const float l = logit[tokens.token[i]] - top[at] - log_z[at], w = expf (l);
       mean[i] += w;
       weight += w;
-      disagreement = fmaf (w, l, disagreement);
+      disagreement = w > 0 ? fmaf (w, l, disagreement) : disagreement; /* not 0·∞ */
       contribution = tokens.counts[i] ? fmaf (w, sqrtf (square[tokens.token[i]]), contribution) : contribution;
     }
     weight = mhar_lanes_sum (weight, 32);

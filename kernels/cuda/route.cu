@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The depth history: its memory, and the order in which the kernels of a read are started.
  *
- * A stored row only waits. The next read takes it along: one kernel scores it for every later site and mixes the site's
- * newest rows; where a block of sites begins, one kernel before it mixes the rows older than the block for all of them.
- * Rows that no read can take along are scored by themselves. */
+ * A read is one kernel over the site's newest rows. Where a block of sites begins, two kernels go before it: the rows
+ * stored during the last block are scored for all later blocks, and the rows older than this one mixed for its sites. */
 #include "kernels/cuda/route-private.cuh"
 
 #include <stdlib.h>
@@ -51,9 +50,7 @@ copy_plan (MharContext *c, MharRoute *r)
   status = status ? status : copy_list (c, p->rows, &to->rows);
   status = status ? status : copy_list (c, p->tiles, &to->tiles);
   status = status ? status : copy_list (c, p->groups, &to->groups);
-  status = status ? status : copy_list (c, p->copies, &to->copies);
   status = status ? status : copy_list (c, p->sources, &to->sources);
-  status = status ? status : copy_list (c, p->newest, &to->newest);
   status = status ? status : copy_list (c, p->older, &to->older);
   status = status ? status : copy_list (c, p->older_plane, &to->older_plane);
   status = status ? status : copy_list (c, p->pack, &to->pack);
@@ -76,7 +73,7 @@ allocate (MharContext *c, MharRoute *r)
   for (int i = 0; i < r->plan.classes.n; i++) {
     MharRouteClass *of = &r->plan.classes.items[i];
     const size_t heads = of->whole ? 1 : of->heads;
-    if (r->plain || !of->columns)
+    if (!of->columns)
       continue;
     MHAR_CUDA_TRY (c, cudaMalloc ((void **) &of->partial, of->columns * r->max_tokens * r->width * sizeof (float)));
     MHAR_CUDA_TRY (c, cudaMalloc ((void **) &of->top, of->columns * heads * plane));
@@ -89,9 +86,9 @@ static bool
 host_memory (MharRoute *r, const MharRouteTable *table, bool bf16)
 {
   r->waiting = (int32_t *) calloc (r->n_rows, sizeof (int32_t));
-  r->far = (int32_t *) calloc (r->n_rows, sizeof (int32_t));
+  r->met = (int32_t *) calloc (r->n_rows, sizeof (int32_t));
   r->measured = (uint8_t *) calloc (r->n_rows, 1);
-  return r->waiting && r->far && r->measured && mhar_route_plan_make (&r->plan, table, bf16);
+  return r->waiting && r->met && r->measured && mhar_route_plan_make (&r->plan, table, bf16);
 }
 
 int
@@ -109,7 +106,6 @@ mhar_cuda_route_new (MharContext *c, const MharRouteTable *table, MharRoute **ou
   r->eps = table->eps;
   r->n_rows = table->n_rows;
   r->n_sites = table->n_sites;
-  r->plain = table->plain;
   if (!host_memory (r, table, c->precision == MHAR_PRECISION_BF16))
     status = mhar_cuda_failed (c, "route", cudaErrorMemoryAllocation);
   else if (r->plan.classes.n > 7)
@@ -120,6 +116,7 @@ mhar_cuda_route_new (MharContext *c, const MharRouteTable *table, MharRoute **ou
     mhar_cuda_route_free (c, r);
     return status;
   }
+  r->warps = 1;
   r->overlap = mhar_route_may_overlap ();
   *out = r;
   return MHAR_OK;
@@ -131,10 +128,9 @@ mhar_cuda_route_free (MharContext *c, MharRoute *r)
   (void) c;
   if (!r)
     return;
-  void *const arrays[] = { r->history.data,       r->logits,           r->squares,        r->on_device.sites,
-                           r->on_device.rows,     r->on_device.tiles,  r->on_device.groups, r->on_device.copies,
-                           r->on_device.sources,  r->on_device.newest, r->on_device.older,  r->on_device.older_plane,
-                           r->on_device.pack,     r->on_device.query };
+  void *const arrays[] = { r->history.data,      r->logits,           r->squares,           r->on_device.sites,
+                           r->on_device.rows,    r->on_device.tiles,  r->on_device.groups,  r->on_device.sources,
+                           r->on_device.older,   r->on_device.older_plane, r->on_device.pack, r->on_device.query };
   for (void *array : arrays)
     cudaFree (array);
   for (int i = 0; i < r->plan.classes.n; i++) {
@@ -144,21 +140,9 @@ mhar_cuda_route_free (MharContext *c, MharRoute *r)
   }
   mhar_route_plan_free (&r->plan);
   free (r->waiting);
-  free (r->far);
+  free (r->met);
   free (r->measured);
   free (r);
-}
-
-/* Tokens a thread block: as many as leave nine in ten multiprocessors with work. Below 32 the queries would be read
- * too often, so the far ones wait until a block of sites begins. */
-static void
-choose_tile (const MharContext *c, MharRoute *r)
-{
-  r->tile = 64;
-  while (r->tile > 8 && (r->tokens + r->tile - 1) / r->tile * 10 < (size_t) c->n_multiprocessors * 9)
-    r->tile /= 2;
-  r->far_later = r->tile < 32;
-  r->prefetch_bytes = (size_t) 24 << 20;
 }
 
 int
@@ -169,9 +153,9 @@ mhar_cuda_route_begin (MharContext *c, MharRoute *r, size_t W, size_t t)
   r->windows = W;
   r->length = t;
   r->tokens = W * t;
-  r->n_waiting = r->n_far = 0;
+  r->n_waiting = r->reads = 0;
   memset (r->measured, 0, r->n_rows);
-  choose_tile (c, r);
+  memset (r->met, 0, r->n_rows * sizeof (int32_t));
   return MHAR_OK;
 }
 
@@ -186,48 +170,47 @@ mhar_cuda_route_stored (MharContext *c, MharRoute *r, int32_t row)
 {
   if (row < 0 || row >= r->n_rows)
     return mhar_cuda_unsupported (c, "row %d of %d", (int) row, (int) r->n_rows);
-  if (r->plan.rows.items[row].last_use < 0) /* read by no site: only measured, at the end */
-    return MHAR_OK;
   for (int i = 0; i < r->n_waiting; i++)
     if (r->waiting[i] == row)
       return MHAR_OK;
-  r->waiting[r->n_waiting++] = row;
+  if (r->plan.rows.items[row].n_groups)
+    r->waiting[r->n_waiting++] = row;
   return MHAR_OK;
 }
 
-/* Whether the site is the last to read every waiting row: nothing would be gained by looking ahead. */
-static bool
-reads_alone (const MharRoute *r, int32_t site)
-{
-  for (int i = 0; i < r->n_waiting; i++)
-    if (r->plan.rows.items[r->waiting[i]].last_use > site)
-      return false;
-  return r->n_waiting > 1;
-}
-
-/* Scores the first `n` waiting rows by themselves. */
+/* Logits of the rows at the blocks to come. */
 static int
-score_waiting (MharContext *c, MharRoute *r, int n, MharScoreWhat what)
+score_rows (MharContext *c, MharRoute *r, const int32_t *rows, int n)
 {
-  const int status = n ? mhar_route_score (c, r, r->waiting, n, what) : MHAR_OK;
-  if (status)
-    return status;
-  for (int i = 0; i < n && what == MHAR_SCORE_NEAR; i++)
-    r->far[r->n_far++] = r->waiting[i];
-  r->n_waiting -= n;
-  memmove (r->waiting, r->waiting + n, r->n_waiting * sizeof (int32_t));
-  return MHAR_OK;
+  if (!mhar_route_ahead_fits (c, r))
+    return mhar_route_score (c, r, rows, n, true);
+  for (int i = 0; i < n; i++)
+    if (!r->measured[rows[i]]) {
+      const int status = mhar_route_score (c, r, rows + i, 1, false);
+      if (status)
+        return status;
+    }
+  return mhar_route_score_ahead (c, r, rows, n);
 }
 
-/* Where a block of sites begins: the far logits of the rows so far, and the older rows' mixes. */
+/* Where a block of sites with older rows begins: the logits of the rows that were read before, and the mixes. */
 static int
 begin_block (MharContext *c, MharRoute *r, int32_t block)
 {
-  int status = r->n_far ? mhar_route_score (c, r, r->far, r->n_far, MHAR_SCORE_FAR) : MHAR_OK;
-  r->n_far = 0;
-  if (!status && r->plan.blocks.items[block].n_older)
-    status = mhar_route_mix_older (c, r, block);
-  return status;
+  int32_t *ready = r->waiting, n = 0;
+  const int32_t site = r->plan.blocks.items[block].first_site;
+  for (int i = 0; i < r->n_waiting; i++)
+    if (r->plan.rows.items[ready[i]].first_use < site) { /* to the front, in order */
+      const int32_t row = ready[i];
+      memmove (ready + n + 1, ready + n, (i - n) * sizeof (int32_t));
+      ready[n++] = row;
+    }
+  const int status = n ? score_rows (c, r, ready, n) : MHAR_OK;
+  if (status)
+    return status;
+  r->n_waiting -= n;
+  memmove (ready, ready + n, r->n_waiting * sizeof (int32_t));
+  return mhar_route_mix_older (c, r, block);
 }
 
 int
@@ -236,26 +219,12 @@ mhar_cuda_route_read (MharContext *c, MharRoute *r, int32_t site, const MharRead
   if (site < 0 || site >= r->n_sites)
     return mhar_cuda_unsupported (c, "site %d of %d", (int) site, (int) r->n_sites);
   const MharSitePlan *s = &r->plan.sites.items[site];
-  if (r->plain || reads_alone (r, site)) {
-    r->n_waiting = 0;
-    return mhar_route_read_plain (c, r, site, out);
-  }
-  const MharScoreWhat what = r->far_later ? MHAR_SCORE_NEAR : MHAR_SCORE_ALL;
-  int status = MHAR_OK;
-  if (r->plan.blocks.items[s->block].first_site == site)
-    status = begin_block (c, r, s->block);
-  const bool fits = mhar_route_read_fits (c, r, site);
+  const MharBlockPlan *block = &r->plan.blocks.items[s->block];
+  int status = block->n_older && block->first_site == site ? begin_block (c, r, s->block) : MHAR_OK;
   if (!status)
-    status = score_waiting (c, r, fits && r->n_waiting ? r->n_waiting - 1 : r->n_waiting, what);
-  if (status)
-    return status;
-  if (!fits)
-    return mhar_route_read_plain (c, r, site, out);
-  const int32_t row = r->n_waiting ? r->waiting[0] : -1;
-  if (row >= 0 && what == MHAR_SCORE_NEAR)
-    r->far[r->n_far++] = row;
-  r->n_waiting = 0;
-  return mhar_route_read_newest (c, r, site, row, what, out);
+    status = mhar_route_read_newest (c, r, site, out);
+  r->reads++;
+  return status;
 }
 
 int
@@ -263,7 +232,9 @@ mhar_route_settle (MharContext *c, MharRoute *r)
 {
   r->n_waiting = 0;
   for (int32_t row = 0; row < r->n_rows; row++)
-    if (!r->measured[row])
+    if (r->measured[row] != MHAR_MEASURED_ALL)
       r->waiting[r->n_waiting++] = row;
-  return score_waiting (c, r, r->n_waiting, MHAR_SCORE_NONE);
+  const int status = r->n_waiting ? mhar_route_score (c, r, r->waiting, r->n_waiting, false) : MHAR_OK;
+  r->n_waiting = 0;
+  return status;
 }

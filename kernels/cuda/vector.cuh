@@ -75,6 +75,21 @@ mhar_floats_get (const float *from, float (&x)[N])
   }
 }
 
+/* The same, where they are read for the last time. */
+template <int N>
+static __device__ __forceinline__ void
+mhar_floats_once (const float *from, float (&x)[N])
+{
+#pragma unroll
+  for (int i = 0; i < N; i += 4) {
+    const float4 f = __ldcs ((const float4 *) (from + i));
+    x[i] = f.x;
+    x[i + 1] = f.y;
+    x[i + 2] = f.z;
+    x[i + 3] = f.w;
+  }
+}
+
 template <int N>
 static __device__ __forceinline__ void
 mhar_floats_put (float *to, const float (&x)[N])

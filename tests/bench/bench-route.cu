@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Times the depth routing of the CUDA backend on made-up rows and queries, and checks that the look-ahead path agrees
- * with the plain one and repeats itself bit for bit. Linked with the backend's objects. Arguments choose parts:
- * chain, tune, delta, reduce (default: all). A dependent chain is a forward without its sublayers: the mix of site n is
- * written where row n + 1 stands, all reads in one CUDA graph. */
+ * with the plain one and repeats itself bit for bit. Linked with the backend's objects. Arguments choose parts: chain,
+ * tune, delta, reduce (default: all), and once: every chain once, for a profiler. A dependent chain is a forward
+ * without its sublayers: the mix of site n is written where row n + 1 stands, all reads in one CUDA graph. */
 #include "kernels/cuda/route-model.h"
 #include "kernels/cuda/route-private.cuh"
 
@@ -117,20 +117,17 @@ struct History {
   }
 };
 
-/* What a run may change after route_begin; −1 and 0 leave the backend's choice. */
+/* What a run may change; −1 and 0 leave the backend's choice. */
 struct Knobs {
-  int tile = 0, far_later = -1, overlap = -1;
-  long prefetch = -1;
+  int warps = 0, overlap = -1;
 };
 
 static void
 begin (History &h, const Knobs &k)
 {
   must (ops->route_begin (context, h.route, h.tokens / 1024 ? h.tokens / 1024 : 1, h.tokens / 1024 ? 1024 : h.tokens));
-  h.route->tile = k.tile ? k.tile : h.route->tile;
-  h.route->far_later = k.far_later < 0 ? h.route->far_later : k.far_later;
+  h.route->warps = k.warps ? k.warps : 1;
   h.route->overlap = k.overlap < 0 ? mhar_route_may_overlap () : k.overlap;
-  h.route->prefetch_bytes = k.prefetch < 0 ? h.route->prefetch_bytes : (size_t) k.prefetch;
 }
 
 /* All reads, each mix written into the next row. */
@@ -199,18 +196,44 @@ wall (Work work, int times = 5)
   return ms[ms.size () / 2];
 }
 
+/* Sixteen bytes a thread and step, `ahead` of them under way. */
+template <int ahead>
+__global__ void
+copy_kernel (const uint4 *from, uint4 *to, size_t n)
+{
+  const size_t step = (size_t) gridDim.x * blockDim.x;
+  for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += ahead * step) {
+    uint4 x[ahead];
+#pragma unroll
+    for (int j = 0; j < ahead; j++)
+      if (i + j * step < n)
+        x[j] = __ldcs (from + i + j * step);
+#pragma unroll
+    for (int j = 0; j < ahead; j++)
+      if (i + j * step < n)
+        __stcs (to + i + j * step, x[j]);
+  }
+}
+
+/* Of the driver's copy and a plain kernel the faster; buffers forty times the L2. */
 static void
 measure_copy (void)
 {
-  const size_t bytes = (size_t) 2 << 30;
+  const size_t bytes = (size_t) 2 << 30, n = bytes / sizeof (uint4);
   void *from, *to;
   must_cuda (cudaMalloc (&from, bytes));
   must_cuda (cudaMalloc (&to, bytes));
   fill_kernel<<<1024, 256, 0, context->stream>>> ((__nv_bfloat16 *) from, bytes / 2, 3);
-  const double ms = replay (
+  const double driver = replay (
     [&] { must_cuda (cudaMemcpyAsync (to, from, bytes, cudaMemcpyDeviceToDevice, context->stream)); });
-  copy_rate = 2.0 * bytes / ms * 1e3;
-  row ("copy %.2f TB/s", copy_rate / 1e12);
+  const double wide = replay (
+    [&] { copy_kernel<4><<<context->n_multiprocessors * 8, 256, 0, context->stream>>> ((const uint4 *) from, (uint4 *) to, n); });
+  const double simple = replay ([&] {
+    copy_kernel<1><<<(unsigned) (n / 512), 512, 0, context->stream>>> ((const uint4 *) from, (uint4 *) to, n);
+  });
+  copy_rate = 2.0 * bytes / std::min ({ driver, wide, simple }) * 1e3;
+  row ("copy, bytes read and written: driver %.2f TB/s, kernels %.2f and %.2f TB/s", 2e-9 * bytes / driver,
+       2e-9 * bytes / wide, 2e-9 * bytes / simple);
   cudaFree (from);
   cudaFree (to);
 }
@@ -226,10 +249,10 @@ rows_of (MharRows x, size_t count)
 /* Largest difference between the mixes of both paths as a share of the largest value, on rows that do not depend on
  * the reads; some sites, all tokens. */
 static void
-check_paths (const Shape &shape, int block, const Knobs &k)
+check_paths (const Shape &shape, const Knobs &k)
 {
   const int n = 2 * shape.layers + 1;
-  History ahead (n, shape.tokens, shape.width, shape.heads, 0, block);
+  History ahead (n, shape.tokens, shape.width, shape.heads, 0, 0);
   History plain (n, shape.tokens, shape.width, shape.heads, 1, 0);
   MharBuffer *out;
   const size_t count = shape.tokens * shape.width;
@@ -255,7 +278,7 @@ check_paths (const Shape &shape, int block, const Knobs &k)
   }
   ops->buffer_free (context, out);
   failures += !(worst < 8e-3); /* bf16 keeps 8 bits: neighbouring roundings */
-  row ("check %-14s tile %2d far %2d: largest difference %.1e%s", shape.name, k.tile, k.far_later, worst,
+  row ("check %-14s warps %d: largest difference %.1e%s", shape.name, k.warps ? k.warps : 1, worst,
        worst < 8e-3 ? "" : " FAILED");
 }
 
@@ -314,10 +337,7 @@ bench_tune (const Shape &shape)
   const struct {
     const char *name;
     Knobs k;
-  } tries[] = { { "t8", { 8 } },           { "t16", { 16 } },          { "t32", { 32 } },
-                { "t64", { 64 } },         { "far0", { 0, 0 } },       { "far1", { 0, 1 } },
-                { "no-overlap", { 0, -1, 0 } }, { "pf0", { 0, -1, -1, 0 } }, { "pf12M", { 0, -1, -1, 12 << 20 } },
-                { "pf40M", { 0, -1, -1, 40 << 20 } } };
+  } tries[] = { { "as chosen", {} }, { "2 warps", { 2 } }, { "4 warps", { 4 } }, { "no overlap", { 0, 0 } } };
   char line[240];
   int at = snprintf (line, sizeof line, "tune %-14s", shape.name);
   for (const auto &t : tries)
@@ -426,7 +446,7 @@ main (int argc, char **argv)
     for (int i = 1; i < argc; i++)
       if (!strcmp (argv[i], part))
         return true;
-    return argc < 2;
+    return argc < 2 && strcmp (part, "once");
   };
   char err[256];
   ops = mhar_backend_get ();
@@ -434,15 +454,17 @@ main (int argc, char **argv)
     fprintf (stderr, "%s\n", err);
     return 77;
   }
-  measure_copy ();
-  if (wanted ("chain")) {
-    const Shape small = { "d1280 T1024", 1280, 36, 8, 1024, 0 };
-    for (int tile : { 8, 16, 32, 64 }) {
-      Knobs k;
-      k.tile = tile;
-      k.far_later = tile < 32;
-      check_paths (small, 0, k);
+  if (wanted ("once"))
+    for (const Shape &s : shapes) {
+      History h (2 * s.layers + 1, s.tokens, s.width, s.heads, 0, 0);
+      chain (h, Knobs ());
     }
+  else
+    measure_copy ();
+  if (wanted ("chain")) {
+    for (int i : { 1, 3, 4 })
+      for (int warps : { 1, 2, 4 })
+        check_paths (shapes[i], Knobs{ warps });
     {
       History h (73, 1024, 1280, 8, 0, 0);
       check_repeats (h, "d1280 T1024");
