@@ -3,46 +3,71 @@
 
 #include "core/error.h"
 #include "core/input.h"
+#include "core/tensor-file.h"
 
 #include <string.h>
 
-#define INDEX_MAX 100000000 /* bytes, as the header of a tensor file */
+#define CONFIG "config.json"
+#define CONFIG_MAX (16 << 20) /* bytes */
 #define SINGLE "model.safetensors"
 #define INDEX "model.safetensors.index.json"
+#define TORCH_SINGLE "pytorch_model.bin"
+#define TORCH_INDEX "pytorch_model.bin.index.json"
 
 struct _MharCheckpoint {
-  char *path;
+  char *path, *folder;
   char *shown; /* path, as messages show it */
-  MharConfig *config;
-  GPtrArray *names;    /* base names of the files */
-  GPtrArray *files;    /* MharSafetensors, one a name */
+  char *config_path;
+  MharConfig *config;       /* or */
+  GMappedFile *config_text; /* where only tensors are asked for; NULL where absent */
+  const char *index;        /* base name of the index; NULL where there is none */
+  GPtrArray *files;         /* MharTensorFile */
+  GStringChunk *aliases;
+  MharNameMap *map;
   GPtrArray *tensors;  /* const MharTensor, file by file */
   GHashTable *by_name; /* -> const MharTensor */
   guint64 bytes;
 };
+
+static const MharTensorFile *
+file_at (const MharCheckpoint *checkpoint, guint i)
+{
+  return g_ptr_array_index (checkpoint->files, i);
+}
 
 /* The number of the file that holds the tensor. */
 static guint
 file_of (const MharCheckpoint *checkpoint, const MharTensor *tensor)
 {
   guint i = 0;
-  while (i + 1 < checkpoint->files->len
-         && mhar_safetensors_find (g_ptr_array_index (checkpoint->files, i), tensor->name) != tensor)
+  while (i + 1 < checkpoint->files->len && mhar_tensor_file_find (file_at (checkpoint, i), tensor->name) != tensor)
     i++;
   return i;
 }
 
+/* Whether the path is that of one file, not of a folder. */
 static gboolean
-add_file (MharCheckpoint *checkpoint, const char *name, GError **error)
+is_archive (const MharCheckpoint *checkpoint)
 {
-  g_autofree char *path = g_build_filename (checkpoint->path, name, NULL);
-  MharSafetensors *file = mhar_safetensors_open (path, error);
+  return strcmp (checkpoint->folder, checkpoint->path) != 0;
+}
+
+/* Where the tensor stands, for messages: a file of the folder, or the archive itself. */
+static char *
+place_of (const MharCheckpoint *checkpoint, const char *name)
+{
+  return is_archive (checkpoint) ? g_strdup (checkpoint->shown) : g_strconcat (checkpoint->shown, "/", name, NULL);
+}
+
+static gboolean
+add_file (MharCheckpoint *checkpoint, const char *name, gboolean torch, GError **error)
+{
+  MharTensorFile *file = mhar_tensor_file_open (checkpoint->folder, name, torch, error);
   if (file == NULL)
     return FALSE;
   g_ptr_array_add (checkpoint->files, file);
-  g_ptr_array_add (checkpoint->names, g_strdup (name));
-  for (guint i = 0; i < mhar_safetensors_n_tensors (file); i++) {
-    const MharTensor *tensor = mhar_safetensors_tensor (file, i);
+  for (guint i = 0; i < mhar_tensor_file_n_tensors (file); i++) {
+    const MharTensor *tensor = mhar_tensor_file_tensor (file, i);
     const MharTensor *other = mhar_checkpoint_find (checkpoint, tensor->name);
     if (other != NULL) {
       g_autofree char *quoted = mhar_input_quote (tensor->name);
@@ -57,141 +82,157 @@ add_file (MharCheckpoint *checkpoint, const char *name, GError **error)
   return TRUE;
 }
 
-/* A name that cannot lead out of the folder. */
 static gboolean
-is_plain (const char *name)
+shard_holds (const char *shard, const char *tensor, gpointer user)
 {
-  return *name != '\0' && strpbrk (name, "/\\") == NULL && strcmp (name, ".") != 0 && strcmp (name, "..") != 0;
-}
-
-static gint
-compare_names (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *)a, *(const char *const *)b);
-}
-
-/* The shards that the index's weight_map names, each once, sorted; the names belong to `map`. */
-static GPtrArray *
-list_shards (const MharCheckpoint *checkpoint, const char *shown, json_t *map, GError **error)
-{
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
-  g_autoptr (GPtrArray) shards = g_ptr_array_new ();
-  const char *key;
-  json_t *value;
-  json_object_foreach (map, key, value) {
-    const char *name = json_string_value (value);
-    g_autofree char *tensor = mhar_input_quote (key), *shard = mhar_input_quote (name != NULL ? name : "");
-    if (name == NULL || !is_plain (name)) {
-      mhar_bad_input (error,
-                      "%s: puts tensor '%s' in the shard '%s', which is not the name of a file in the same folder; "
-                      "fetch the index again",
-                      shown, tensor, shard);
-      return NULL;
-    }
-    if (!g_hash_table_add (seen, (gpointer)name))
-      continue;
-    g_autofree char *path = g_build_filename (checkpoint->path, name, NULL);
-    if (!g_file_test (path, G_FILE_TEST_EXISTS)) {
-      mhar_bad_input (error, "%s: names the shard '%s', which is not in the folder; fetch that file", shown, shard);
-      return NULL;
-    }
-    g_ptr_array_add (shards, (gpointer)name);
-  }
-  g_ptr_array_sort (shards, compare_names);
-  return g_steal_pointer (&shards);
-}
-
-/* Every tensor of the index is in the shard it says. */
-static gboolean
-check_index (const MharCheckpoint *checkpoint, const char *shown, json_t *map, GError **error)
-{
-  g_autoptr (GHashTable) shards = g_hash_table_new (g_str_hash, g_str_equal);
+  const MharCheckpoint *checkpoint = user;
   for (guint i = 0; i < checkpoint->files->len; i++)
-    g_hash_table_insert (shards, g_ptr_array_index (checkpoint->names, i), g_ptr_array_index (checkpoint->files, i));
-  const char *key;
-  json_t *value;
-  json_object_foreach (map, key, value) {
-    const char *name = json_string_value (value);
-    if (mhar_safetensors_find (g_hash_table_lookup (shards, name), key) == NULL) {
-      g_autofree char *tensor = mhar_input_quote (key), *shard = mhar_input_quote (name);
-      return mhar_bad_input (error,
-                             "%s: says tensor '%s' is in the shard '%s', which does not hold it; fetch the index and "
-                             "the shards again, from one place",
-                             shown, tensor, shard);
-    }
+    if (strcmp (mhar_tensor_file_name (file_at (checkpoint, i)), shard) == 0)
+      return mhar_tensor_file_find (file_at (checkpoint, i), tensor) != NULL;
+  return FALSE;
+}
+
+/* Names in a torch archive may have lost prefixes that the index still shows. */
+static gboolean
+open_sharded (MharCheckpoint *checkpoint, const char *name, gboolean torch, const MharCheckpointOptions *options,
+              GError **error)
+{
+  g_autoptr (MharShardIndex) index
+      = mhar_shard_index_open (checkpoint->folder, name, options->wanted, options->user, error);
+  if (index == NULL)
+    return FALSE;
+  const GPtrArray *shards = mhar_shard_index_shards (index);
+  checkpoint->index = name;
+  for (guint i = 0; i < shards->len; i++)
+    if (!add_file (checkpoint, g_ptr_array_index (shards, i), torch, error))
+      return FALSE;
+  return torch || mhar_shard_index_check (index, shard_holds, checkpoint, error);
+}
+
+/* An index goes before a single file where a folder has both: it can name that file, not the other way round. */
+static gboolean
+open_tensors (MharCheckpoint *checkpoint, const MharCheckpointOptions *options, GError **error)
+{
+  static const struct {
+    const char *name;
+    gboolean index, torch;
+  } kinds[] = {
+    { INDEX, TRUE, FALSE }, { SINGLE, FALSE, FALSE }, { TORCH_INDEX, TRUE, TRUE }, { TORCH_SINGLE, FALSE, TRUE }
+  };
+  if (is_archive (checkpoint)) {
+    g_autofree char *base = g_path_get_basename (checkpoint->path);
+    return add_file (checkpoint, base, TRUE, error);
   }
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    g_autofree char *path = g_build_filename (checkpoint->folder, kinds[i].name, NULL);
+    if (!g_file_test (path, G_FILE_TEST_EXISTS))
+      continue;
+    return kinds[i].index ? open_sharded (checkpoint, kinds[i].name, kinds[i].torch, options, error)
+                          : add_file (checkpoint, kinds[i].name, kinds[i].torch, error);
+  }
+  return mhar_bad_input (error, "%s: has neither %s nor %s nor %s; give the folder a checkpoint was saved in",
+                         checkpoint->shown, SINGLE, INDEX, TORCH_SINGLE);
+}
+
+/* A folder, or an archive: then its folder is that of the files beside it. */
+static gboolean
+find_folder (MharCheckpoint *checkpoint, GError **error)
+{
+  const char *path = checkpoint->path, *shown = checkpoint->shown;
+  if (g_file_test (path, G_FILE_TEST_IS_DIR)) {
+    checkpoint->folder = g_strdup (path);
+    return TRUE;
+  }
+  if (!g_file_test (path, G_FILE_TEST_EXISTS))
+    return mhar_bad_input (error, "%s: there is no such folder or file; check the path", shown);
+  if (g_str_has_suffix (path, ".safetensors"))
+    return mhar_bad_input (error, "%s: is a tensor file; give the folder that holds it", shown);
+  if (!g_file_test (path, G_FILE_TEST_IS_REGULAR))
+    return mhar_bad_input (error, "%s: is not a folder; give the folder that holds config.json and the tensors", shown);
+  checkpoint->folder = g_path_get_dirname (path);
   return TRUE;
 }
 
 static gboolean
-open_sharded (MharCheckpoint *checkpoint, const char *path, GError **error)
+read_config (MharCheckpoint *checkpoint, const MharCheckpointOptions *options, GError **error)
 {
-  g_autoptr (GMappedFile) text = mhar_input_map (path, INDEX_MAX, error);
-  if (text == NULL)
-    return FALSE;
-  json_auto_t *root
-      = mhar_input_json (g_mapped_file_get_contents (text), g_mapped_file_get_length (text), path, "the index", error);
-  if (root == NULL)
-    return FALSE;
-  g_autofree char *shown = g_filename_display_name (path);
-  json_t *map = json_object_get (root, "weight_map");
-  if (json_object_size (map) == 0)
-    return mhar_bad_input (error, "%s: has no 'weight_map' that puts tensors in shards; fetch it again", shown);
-  g_autoptr (GPtrArray) shards = list_shards (checkpoint, shown, map, error);
-  if (shards == NULL)
-    return FALSE;
-  for (guint i = 0; i < shards->len; i++)
-    if (!add_file (checkpoint, g_ptr_array_index (shards, i), error))
-      return FALSE;
-  return check_index (checkpoint, shown, map, error);
+  checkpoint->config_path
+      = options->config != NULL ? g_strdup (options->config) : g_build_filename (checkpoint->folder, CONFIG, NULL);
+  gboolean there = g_file_test (checkpoint->config_path, G_FILE_TEST_EXISTS);
+  if (!there && options->config == NULL) {
+    if (options->tensors_only)
+      return TRUE;
+    return is_archive (checkpoint)
+               ? mhar_bad_input (error, "%s: has no config.json beside it; put it there, or give --config FILE",
+                                 checkpoint->shown)
+               : mhar_bad_input (error, "%s: has no config.json; give the folder a checkpoint was saved in",
+                                 checkpoint->shown);
+  }
+  if (options->tensors_only) {
+    checkpoint->config_text = mhar_input_map (checkpoint->config_path, CONFIG_MAX, error);
+    return checkpoint->config_text != NULL;
+  }
+  checkpoint->config = mhar_config_load (checkpoint->config_path, error);
+  return checkpoint->config != NULL;
 }
 
-/* An index goes before model.safetensors where a folder has both: it can name that file, not the other way round. */
+/* A tensor that the map says the body has under another name. */
 static gboolean
-open_tensors (MharCheckpoint *checkpoint, GError **error)
+add_alias (MharCheckpoint *checkpoint, const MharMapPair *pair, int layer, GError **error)
 {
-  g_autofree char *index = g_build_filename (checkpoint->path, INDEX, NULL);
-  g_autofree char *single = g_build_filename (checkpoint->path, SINGLE, NULL);
-  if (g_file_test (index, G_FILE_TEST_EXISTS))
-    return open_sharded (checkpoint, index, error);
-  if (g_file_test (single, G_FILE_TEST_EXISTS))
-    return add_file (checkpoint, SINGLE, error);
-  return mhar_bad_input (error, "%s: has neither %s nor %s; give the folder a checkpoint was saved in",
-                         checkpoint->shown, SINGLE, INDEX);
+  g_autofree char *ours = mhar_name_fill (pair->ours, layer), *theirs = mhar_name_fill (pair->theirs, layer);
+  g_autofree char *quoted = mhar_input_quote (theirs);
+  if (mhar_checkpoint_find (checkpoint, theirs) == NULL)
+    return mhar_bad_input (error, "%s: names the tensor '%s', which %s does not hold; mend the name",
+                           checkpoint->map->path, quoted, checkpoint->shown);
+  return mhar_checkpoint_alias (checkpoint, ours, theirs)
+         || mhar_bad_input (error, "%s: says '%s' is the body's '%s', but %s holds another tensor of that name",
+                            checkpoint->map->path, quoted, ours, checkpoint->shown);
 }
 
 static gboolean
-check_folder (const MharCheckpoint *checkpoint, GError **error)
+apply_map (MharCheckpoint *checkpoint, const MharCheckpointOptions *options, GError **error)
 {
-  const char *path = checkpoint->path, *shown = checkpoint->shown;
-  if (!g_file_test (path, G_FILE_TEST_EXISTS))
-    return mhar_bad_input (error, "%s: there is no such folder; check the path", shown);
-  if (!g_file_test (path, G_FILE_TEST_IS_DIR))
-    return mhar_bad_input (error,
-                           g_str_has_suffix (path, ".safetensors")
-                               ? "%s: is a tensor file; give the folder that holds it"
-                               : "%s: is not a folder; give the folder that holds config.json and the tensors",
-                           shown);
-  g_autofree char *config = g_build_filename (path, "config.json", NULL);
-  return g_file_test (config, G_FILE_TEST_EXISTS)
-         || mhar_bad_input (error, "%s: has no config.json; give the folder a checkpoint was saved in", shown);
+  if (options->map == NULL)
+    return TRUE;
+  checkpoint->map = mhar_name_map_load (options->map, error);
+  if (checkpoint->map == NULL)
+    return FALSE;
+  const GArray *body = checkpoint->map->body;
+  for (guint i = 0; checkpoint->config != NULL && i < body->len; i++) {
+    const MharMapPair *pair = &g_array_index (body, MharMapPair, i);
+    int layers = strstr (pair->ours, "{i}") != NULL ? mhar_config_body (checkpoint->config)->layers : 1;
+    for (int l = 0; l < layers; l++)
+      if (!add_alias (checkpoint, pair, l, error))
+        return FALSE;
+  }
+  return TRUE;
 }
 
 MharCheckpoint *
 mhar_checkpoint_open (const char *path, GError **error)
 {
+  const MharCheckpointOptions usual = { 0 };
+  return mhar_checkpoint_open_with (path, &usual, error);
+}
+
+MharCheckpoint *
+mhar_checkpoint_open_with (const char *path, const MharCheckpointOptions *options, GError **error)
+{
   g_autoptr (MharCheckpoint) checkpoint = g_new0 (MharCheckpoint, 1);
   checkpoint->path = g_strdup (path);
   checkpoint->shown = g_filename_display_name (path);
-  checkpoint->names = g_ptr_array_new_with_free_func (g_free);
-  checkpoint->files = g_ptr_array_new_with_free_func ((GDestroyNotify)mhar_safetensors_free);
+  checkpoint->files = g_ptr_array_new_with_free_func ((GDestroyNotify)mhar_tensor_file_free);
   checkpoint->tensors = g_ptr_array_new ();
   checkpoint->by_name = g_hash_table_new (g_str_hash, g_str_equal);
-  if (!check_folder (checkpoint, error))
+  checkpoint->aliases = g_string_chunk_new (4096);
+  if (!find_folder (checkpoint, error))
     return NULL;
-  g_autofree char *config = g_build_filename (path, "config.json", NULL);
-  checkpoint->config = mhar_config_load (config, error);
-  if (checkpoint->config == NULL || !open_tensors (checkpoint, error))
+  /* Of a file that may be anything its own refusal says more than that of a config that is not beside it. */
+  gboolean good = is_archive (checkpoint)
+                      ? open_tensors (checkpoint, options, error) && read_config (checkpoint, options, error)
+                      : read_config (checkpoint, options, error) && open_tensors (checkpoint, options, error);
+  if (!good || !apply_map (checkpoint, options, error))
     return NULL;
   return g_steal_pointer (&checkpoint);
 }
@@ -204,9 +245,13 @@ mhar_checkpoint_free (MharCheckpoint *checkpoint)
   g_hash_table_unref (checkpoint->by_name);
   g_ptr_array_unref (checkpoint->tensors);
   g_ptr_array_unref (checkpoint->files);
-  g_ptr_array_unref (checkpoint->names);
+  g_string_chunk_free (checkpoint->aliases);
+  mhar_name_map_free (checkpoint->map);
   mhar_config_free (checkpoint->config);
+  g_clear_pointer (&checkpoint->config_text, g_mapped_file_unref);
+  g_free (checkpoint->config_path);
   g_free (checkpoint->shown);
+  g_free (checkpoint->folder);
   g_free (checkpoint->path);
   g_free (checkpoint);
 }
@@ -217,10 +262,43 @@ mhar_checkpoint_path (const MharCheckpoint *checkpoint)
   return checkpoint->path;
 }
 
+const char *
+mhar_checkpoint_folder (const MharCheckpoint *checkpoint)
+{
+  return checkpoint->folder;
+}
+
 const MharConfig *
 mhar_checkpoint_config (const MharCheckpoint *checkpoint)
 {
   return checkpoint->config;
+}
+
+const char *
+mhar_checkpoint_config_text (const MharCheckpoint *checkpoint, gsize *length, const char **path)
+{
+  if (path != NULL)
+    *path = checkpoint->config_path;
+  if (checkpoint->config != NULL)
+    return mhar_config_text (checkpoint->config, length);
+  *length = checkpoint->config_text != NULL ? g_mapped_file_get_length (checkpoint->config_text) : 0;
+  return checkpoint->config_text != NULL ? g_mapped_file_get_contents (checkpoint->config_text) : NULL;
+}
+
+gboolean
+mhar_checkpoint_alias (MharCheckpoint *checkpoint, const char *alias, const char *name)
+{
+  const MharTensor *tensor = mhar_checkpoint_find (checkpoint, name), *other = mhar_checkpoint_find (checkpoint, alias);
+  if (tensor == NULL || (other != NULL && other != tensor))
+    return FALSE;
+  g_hash_table_insert (checkpoint->by_name, g_string_chunk_insert (checkpoint->aliases, alias), (gpointer)tensor);
+  return TRUE;
+}
+
+const MharNameMap *
+mhar_checkpoint_map (const MharCheckpoint *checkpoint)
+{
+  return checkpoint->map;
 }
 
 guint
@@ -251,8 +329,8 @@ mhar_checkpoint_n_files (const MharCheckpoint *checkpoint)
 const char *
 mhar_checkpoint_file (const MharCheckpoint *checkpoint, guint i)
 {
-  g_return_val_if_fail (i < checkpoint->names->len, NULL);
-  return g_ptr_array_index (checkpoint->names, i);
+  g_return_val_if_fail (i < checkpoint->files->len, NULL);
+  return mhar_tensor_file_name (file_at (checkpoint, i));
 }
 
 guint64
@@ -311,17 +389,17 @@ mhar_checkpoint_want (const MharCheckpoint *checkpoint, const char *name, guint 
   const MharTensor *found = mhar_checkpoint_find (checkpoint, name);
   if (found == NULL)
     return TRUE;
-  const char *file = mhar_checkpoint_file (checkpoint, file_of (checkpoint, found));
+  g_autofree char *file = place_of (checkpoint, mhar_checkpoint_file (checkpoint, file_of (checkpoint, found)));
   g_autofree char *quoted = mhar_input_quote (name);
   if (!is_readable (found))
-    return mhar_bad_input (error, "%s/%s: tensor '%s' is stored as %s; convert it to BF16, F16 or F32",
-                           checkpoint->shown, file, quoted, found->dtype);
+    return mhar_bad_input (error, "%s: tensor '%s' is stored as %s; convert it to BF16, F16 or F32", file, quoted,
+                           found->dtype);
   if (!same_shape (found->n_dims, found->shape, n_dims, shape)) {
     g_autofree char *has = shape_text (found->n_dims, found->shape), *asked = shape_text (n_dims, shape);
     return mhar_bad_input (error,
-                           "%s/%s: tensor '%s' has the shape %s but config.json asks for %s; give the config.json "
+                           "%s: tensor '%s' has the shape %s but config.json asks for %s; give the config.json "
                            "that was saved with the tensors",
-                           checkpoint->shown, file, quoted, has, asked);
+                           file, quoted, has, asked);
   }
   *tensor = found;
   return TRUE;
@@ -336,10 +414,11 @@ mhar_checkpoint_need (const MharCheckpoint *checkpoint, const char *name, guint 
     return NULL;
   if (tensor == NULL) {
     g_autofree char *asked = shape_text (n_dims, shape), *quoted = mhar_input_quote (name);
-    gboolean one = checkpoint->files->len == 1;
+    const char *one = checkpoint->index != NULL ? checkpoint->index : mhar_checkpoint_file (checkpoint, 0);
+    g_autofree char *file = place_of (checkpoint, one);
     mhar_bad_input (error,
-                    "%s/%s: tensor '%s' of shape %s is missing; give the config.json that was saved with the tensors",
-                    checkpoint->shown, one ? mhar_checkpoint_file (checkpoint, 0) : INDEX, quoted, asked);
+                    "%s: tensor '%s' of shape %s is missing; give the config.json that was saved with the tensors",
+                    file, quoted, asked);
   }
   return tensor;
 }
@@ -360,11 +439,12 @@ mhar_checkpoint_digest (const MharCheckpoint *checkpoint, const char *const *nam
 {
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
   gsize length;
-  const char *text = mhar_config_text (checkpoint->config, &length);
-  update (sum, (const guint8 *)text, length);
+  const char *text = mhar_checkpoint_config_text (checkpoint, &length, NULL);
+  if (text != NULL)
+    update (sum, (const guint8 *)text, length);
   for (guint i = 0; i < checkpoint->files->len; i++) {
-    const MharSafetensors *file = g_ptr_array_index (checkpoint->files, i);
-    const guint8 *data = whole ? mhar_safetensors_contents (file, &length) : mhar_safetensors_header (file, &length);
+    const MharTensorFile *file = file_at (checkpoint, i);
+    const guint8 *data = whole ? mhar_tensor_file_contents (file, &length) : mhar_tensor_file_header (file, &length);
     update (sum, data, length);
   }
   for (; !whole && names != NULL && *names != NULL; names++) {

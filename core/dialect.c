@@ -8,6 +8,7 @@
 
 /* First come, first served: the most particular first. */
 static const MharDialect *const dialects[] = {
+  &mhar_dialect_map,
   &mhar_dialect_recency,
   &mhar_dialect_fla,
   &mhar_dialect_mhar,

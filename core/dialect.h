@@ -26,6 +26,7 @@ typedef struct {
 
 extern const MharDialect mhar_dialect_recency;
 extern const MharDialect mhar_dialect_fla;
+extern const MharDialect mhar_dialect_map;
 extern const MharDialect mhar_dialect_mhar;
 extern const MharDialect mhar_dialect_plain;
 

@@ -3,6 +3,7 @@
 #include "core/checkpoint.h"
 
 #include "tests/unit/scratch.h"
+#include "tests/unit/zip-writer.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -141,7 +142,9 @@ test_paths (void)
   g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
   refuse (absent, "absent: |no such folder");
   refuse (file, "model.safetensors: |give the folder that holds it");
-  refuse (other, "notes: |not a folder");
+  refuse (other, "notes: |is empty");
+  put (folder, "notes", "notes");
+  refuse (other, "notes: |not a folder|no archive of torch.save");
   refuse (fifo, "fifo: |not a folder");
   refuse (folder, "has no config.json");
   g_assert_cmpint (mkfifo (config, 0600), ==, 0);
@@ -364,6 +367,118 @@ sha256 (const char *const *parts, const gsize *lengths, guint n)
   return g_compute_checksum_for_data (G_CHECKSUM_SHA256, all->data, all->len);
 }
 
+/* folder/name: an archive of torch.save with the float tensor `tensor` [2] = 1, 2. */
+static void
+put_archive (const char *folder, const char *name, const char *tensor)
+{
+  static const float numbers[] = { 1, 2 };
+  g_autoptr (GString) pickle = g_string_append_c (pickle_new (), '}');
+  pickle_text (pickle, tensor);
+  pickle_tensor (pickle, "FloatStorage", "0", 2, 0, 1, (const gint32[]){ 2 }, (const gint32[]){ 1 });
+  pickle_end (g_string_append_c (pickle, 's'));
+  const ZipPart parts[] = { { "x/data.pkl", pickle->str, pickle->len }, { "x/data/0", numbers, sizeof numbers } };
+  g_autoptr (GByteArray) zip = zip_write (parts, 2, &(ZipStyle){ .streamed = TRUE });
+  g_free (scratch_write (folder, name, zip->data, zip->len));
+}
+
+static void
+test_archive (void)
+{
+  char *folder = scratch_new ();
+  g_autofree char *path = g_build_filename (folder, "step-7.pt", NULL), *named = g_build_filename (folder, "c", NULL);
+  const guint64 shape[] = { 2, 3 };
+  GError *error = NULL;
+  put_archive (folder, "step-7.pt", "module.a");
+  refuse (path, "step-7.pt: |has no config.json beside it|--config");
+  put (folder, "c", CONFIG);
+  const MharCheckpointOptions options = { .config = named };
+  g_autoptr (MharCheckpoint) one = mhar_checkpoint_open_with (path, &options, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (mhar_config_path (mhar_checkpoint_config (one)), ==, named);
+  put (folder, "config.json", CONFIG);
+  g_autoptr (MharCheckpoint) checkpoint = open_good (path);
+  g_assert_cmpstr (mhar_checkpoint_path (checkpoint), ==, path);
+  g_assert_cmpstr (mhar_checkpoint_folder (checkpoint), ==, folder);
+  g_assert_cmpstr (mhar_checkpoint_file (checkpoint, 0), ==, "step-7.pt");
+  const MharTensor *a = mhar_checkpoint_find (checkpoint, "a");
+  g_autofree double *values = mhar_tensor_values (a);
+  g_assert_true (values[0] == 1 && values[1] == 2);
+  g_assert_null (mhar_checkpoint_need (checkpoint, "a", 2, shape, &error));
+  scratch_assert_refused (&error, "step-7.pt: tensor 'a'|[2]|[2, 3]");
+  g_assert_null (mhar_checkpoint_need (checkpoint, "b", 2, shape, &error));
+  scratch_assert_refused (&error, "step-7.pt: tensor 'b'|is missing");
+  scratch_remove (folder);
+}
+
+static void
+test_torch_folder (void)
+{
+  char *folder = scratch_new ();
+  put (folder, "config.json", CONFIG);
+  put_archive (folder, "pytorch_model.bin", "a");
+  g_autoptr (MharCheckpoint) single = open_good (folder);
+  g_assert_nonnull (mhar_checkpoint_find (single, "a"));
+  put_archive (folder, "pytorch_model-1.bin", "b");
+  put_archive (folder, "pytorch_model-2.bin", "c");
+  put (folder, "pytorch_model.bin.index.json", INDEX ("{\"b\":\"pytorch_model-1.bin\",\"c\":\"pytorch_model-2.bin\"}"));
+  g_autoptr (MharCheckpoint) shards = open_good (folder);
+  g_assert_cmpuint (mhar_checkpoint_n_files (shards), ==, 2);
+  g_assert_nonnull (mhar_checkpoint_find (shards, "c"));
+  put_archive (folder, "pytorch_model-2.bin", "b");
+  refuse (folder, "tensor 'b'|two shards|'pytorch_model-1.bin'|'pytorch_model-2.bin'");
+  put_tensors (folder, "model.safetensors", TWO, 16); /* goes first */
+  g_autoptr (MharCheckpoint) plain = open_good (folder);
+  g_assert_cmpstr (mhar_checkpoint_file (plain, 0), ==, "model.safetensors");
+  scratch_remove (folder);
+}
+
+static gboolean
+is_a (const char *name, gpointer user G_GNUC_UNUSED)
+{
+  return strcmp (name, "a") == 0;
+}
+
+/* Only what is wanted has to be there; the config is not looked into, and may be absent. */
+static void
+test_tensors_only (void)
+{
+  char *folder = sharded (GOOD_INDEX);
+  const MharCheckpointOptions options = { .tensors_only = TRUE, .wanted = is_a };
+  g_autofree char *second = g_build_filename (folder, SHARD_2, NULL),
+                  *config = g_build_filename (folder, "config.json", NULL);
+  GError *error = NULL;
+  gsize length;
+  g_assert_cmpint (g_remove (second), ==, 0);
+  put (folder, "config.json", "{\"model_type\":\"kimi\"}");
+  g_autoptr (MharCheckpoint) some = mhar_checkpoint_open_with (folder, &options, &error);
+  g_assert_no_error (error);
+  g_assert_null (mhar_checkpoint_config (some));
+  g_assert_cmpuint (mhar_checkpoint_n_files (some), ==, 1);
+  g_assert_true (g_str_has_prefix (mhar_checkpoint_config_text (some, &length, NULL), "{\"model_type\":\"kimi\"}"));
+  g_assert_cmpint (g_remove (config), ==, 0);
+  g_autoptr (MharCheckpoint) bare = mhar_checkpoint_open_with (folder, &options, &error);
+  g_assert_no_error (error);
+  g_assert_null (mhar_checkpoint_config_text (bare, &length, NULL));
+  g_assert_cmpuint (length, ==, 0);
+  g_autofree char *digest = mhar_checkpoint_digest (bare, NULL, FALSE);
+  g_assert_cmpuint (strlen (digest), ==, 64);
+  scratch_remove (folder);
+}
+
+static void
+test_alias (void)
+{
+  char *folder = single (TWO, 16);
+  g_autoptr (MharCheckpoint) checkpoint = open_good (folder);
+  g_assert_true (mhar_checkpoint_alias (checkpoint, "other", "b"));
+  g_assert_true (mhar_checkpoint_find (checkpoint, "other") == mhar_checkpoint_find (checkpoint, "b"));
+  g_assert_true (mhar_checkpoint_alias (checkpoint, "b", "b"));
+  g_assert_false (mhar_checkpoint_alias (checkpoint, "b", "c"));
+  g_assert_false (mhar_checkpoint_alias (checkpoint, "x", "absent"));
+  g_assert_cmpuint (mhar_checkpoint_n_tensors (checkpoint), ==, 2);
+  scratch_remove (folder);
+}
+
 static void
 test_digest (void)
 {
@@ -472,6 +587,10 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/checkpoint/archive", test_archive);
+  g_test_add_func ("/checkpoint/torch-folder", test_torch_folder);
+  g_test_add_func ("/checkpoint/tensors-only", test_tensors_only);
+  g_test_add_func ("/checkpoint/alias", test_alias);
   g_test_add_func ("/checkpoint/single", test_single);
   g_test_add_func ("/checkpoint/shards", test_shards);
   g_test_add_func ("/checkpoint/dtype", test_dtype);

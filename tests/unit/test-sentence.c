@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The window's words and its table of numbers, on a small made-up run: two sites that count, two heads, three sources. */
+/* The window's words and its table of numbers, on a small made-up run: two sites that count, two heads, three sources.
+ */
 #include "app/gui/dataset-look.h"
 #include "app/gui/numbers.h"
 #include "app/gui/sentence.h"
@@ -20,7 +21,8 @@ add (MharDataset *set, const char *name, MharFieldType type, guint n_dims, const
 static void
 add_labels (MharDataset *set)
 {
-  static const char *const sites[] = { "L0.attn", "L0.mlp", "final" }, *const sources[] = { "embed", "L0.attn", "L0.mlp" };
+  static const char *const sites[] = { "L0.attn", "L0.mlp", "final" }, *const sources[]
+                                                                       = { "embed", "L0.attn", "L0.mlp" };
   const char *dims[] = { "site", "source" };
   const gsize shape[] = { SITES, SOURCES };
   MharField *site = add (set, "site_label", MHAR_FIELD_STRING, 1, dims, shape);
@@ -53,7 +55,7 @@ new_run (void)
   MharField *js = add (set, "head_js", MHAR_FIELD_F32, 1, dims, shape);
   MharField *null = add (set, "head_js_null", MHAR_FIELD_F32, 2, null_dims, null_shape);
   for (int h = 0; h < HEADS; h++) {
-    gsize at = (gsize) (HEADS + h) * SOURCES;
+    gsize at = (gsize)(HEADS + h) * SOURCES;
     weight->data.f32[h * SOURCES] = 1;
     weight->data.f32[at] = embed[h];
     weight->data.f32[at + 1] = 1 - embed[h];
@@ -63,14 +65,15 @@ new_run (void)
   }
   js->data.f32[1] = 0.05f;
   for (int j = 0; j < 3; j++)
-    null->data.f32[3 + j] = 0.01f * (float) (j + 1); /* 0.02 ± 0.01 */
+    null->data.f32[3 + j] = 0.01f * (float)(j + 1); /* 0.02 ± 0.01 */
   mhar_dataset_set_real (set, "null_max_deviation", 0.12);
   mhar_dataset_set_integer (set, "sites", SITES);
   return set;
 }
 
 static void
-says (const MharDataset *set, const MharDataset *other, MharPage page, int site, int head, int source, const char *wanted)
+says (const MharDataset *set, const MharDataset *other, MharPage page, int site, int head, int source,
+      const char *wanted)
 {
   g_autofree char *said = mhar_sentence (set, other, &(MharPoint){ page, site, head, source });
   g_assert_cmpstr (said, ==, wanted);
@@ -82,10 +85,12 @@ test_maps (void)
   g_autoptr (MharDataset) set = new_run ();
 
   says (set, NULL, MHAR_PAGE_MAPS, 1, 0, 0,
-        "L0.mlp, head 0 reads 80.0 % of embed, 10.0 points above the head mean — inside what a random query of this norm reaches (12.0)");
+        "L0.mlp, head 0 reads 80.0 % of embed, 10.0 points above the head mean — inside what a random query of this "
+        "norm reaches (12.0)");
   mhar_dataset_set_real (set, "null_max_deviation", 0.05);
   says (set, NULL, MHAR_PAGE_MAPS, 1, 1, 0,
-        "L0.mlp, head 1 reads 60.0 % of embed, 10.0 points below the head mean — beyond what a random query of this norm reaches (5.0)");
+        "L0.mlp, head 1 reads 60.0 % of embed, 10.0 points below the head mean — beyond what a random query of this "
+        "norm reaches (5.0)");
   says (set, NULL, MHAR_PAGE_MAPS, 1, -1, 1,
         "L0.mlp, mean of 2 heads, reads 30.0 % of L0.attn — 0.6 times its even share (50.0 %) of 2 sources");
   says (set, NULL, MHAR_PAGE_MAPS, 0, 0, 0, "L0.attn has one source, embed, and reads all of it");
@@ -112,9 +117,11 @@ test_others (void)
   g_autoptr (MharDataset) set = new_run (), other = new_run ();
 
   mhar_dataset_get (other, "weight")->data.f32[HEADS * SOURCES] = 0.7f;
-  says (set, other, MHAR_PAGE_COMPARE, 1, 0, 0, "L0.mlp, head 0 reads 80.0 % of embed in A and 70.0 % in B: a difference of -10.0 points");
+  says (set, other, MHAR_PAGE_COMPARE, 1, 0, 0,
+        "L0.mlp, head 0 reads 80.0 % of embed in A and 70.0 % in B: a difference of -10.0 points");
   says (set, NULL, MHAR_PAGE_COMPARE, 1, 0, 0, "Choose a second checkpoint to compare with");
-  says (set, NULL, MHAR_PAGE_SOURCES, 1, 0, -1, "L0.mlp, head 0 uses its 2 sources as if they were 1.6 (entropy 0.500 nat)");
+  says (set, NULL, MHAR_PAGE_SOURCES, 1, 0, -1,
+        "L0.mlp, head 0 uses its 2 sources as if they were 1.6 (entropy 0.500 nat)");
   says (set, NULL, MHAR_PAGE_COLLINEARITY, 1, 0, 0, "This run holds no collinearity");
   says (NULL, NULL, MHAR_PAGE_MAPS, 1, 0, 0, "");
 }
@@ -123,22 +130,25 @@ test_others (void)
 static void
 test_lacking (void)
 {
-  static const char *const fields[] = { "weight", "deviation", "entropy", "head_js", "head_js_null", "site_label", "source_label", "n_heads", "n_sources" };
+  static const char *const fields[] = { "weight",     "deviation",    "entropy", "head_js",  "head_js_null",
+                                        "site_label", "source_label", "n_heads", "n_sources" };
 
   for (guint f = 0; f <= G_N_ELEMENTS (fields); f++) {
     g_autoptr (MharDataset) whole = new_run (), set = mhar_dataset_new ("checkpoint");
     for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
       if (i != f) {
         const MharField *from = mhar_dataset_get (whole, fields[i]);
-        MharField *to = mhar_field_new (from->name, "", "", from->type, from->n_dims, (const char *const *) from->dims, from->shape);
+        MharField *to = mhar_field_new (from->name, "", "", from->type, from->n_dims, (const char *const *)from->dims,
+                                        from->shape);
         for (gsize k = 0; from->type == MHAR_FIELD_I32 && k < mhar_field_length (from); k++)
           to->data.i32[k] = from->data.i32[k];
         mhar_dataset_add (set, to);
       }
     for (int page = 0; page < MHAR_N_PAGES; page++)
       for (int at = -1; at < 5; at++) {
-        g_autofree char *said = mhar_sentence (set, whole, &(MharPoint){ (MharPage) page, at, at, at });
-        g_autoptr (MharNumbers) numbers = mhar_numbers_new (&(MharNumbersSource){ .page = (MharPage) page, .set = set, .other = whole });
+        g_autofree char *said = mhar_sentence (set, whole, &(MharPoint){ (MharPage)page, at, at, at });
+        g_autoptr (MharNumbers) numbers
+            = mhar_numbers_new (&(MharNumbersSource){ .page = (MharPage)page, .set = set, .other = whole });
         g_autofree char *csv = mhar_numbers_csv (numbers);
         g_assert_nonnull (said);
         g_assert_nonnull (csv);
@@ -159,7 +169,8 @@ test_numbers (void)
   g_assert_cmpstr (mhar_numbers_text (maps, 3, 2), ==, "L0.attn");
   g_assert_cmpfloat_with_epsilon (mhar_numbers_value (maps, 2, 3), 0.8, 1e-6);
   g_assert_true (isnan (mhar_numbers_value (maps, 0, 4)));
-  g_assert_true (g_str_has_prefix (csv, "site,sources,heads,trained,null,null_sd,excess\r\nL0.attn,1,2,,,,\r\nL0.mlp,2,2,0.0500000007,"));
+  g_assert_true (g_str_has_prefix (
+      csv, "site,sources,heads,trained,null,null_sd,excess\r\nL0.attn,1,2,,,,\r\nL0.mlp,2,2,0.0500000007,"));
 }
 
 /* A label with a comma and quotes is one cell, and comes back as it was. */
