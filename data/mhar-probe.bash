@@ -15,10 +15,10 @@ _mhar_probe_files ()
   done < <(compgen -f -- "$word")
 }
 
-_mhar_probe_folders ()
+# Checkpoints: folders, and what torch.save writes.
+_mhar_probe_checkpoints ()
 {
-  compopt -o filenames 2> /dev/null
-  mapfile -t COMPREPLY < <(compgen -d -- "$1")
+  _mhar_probe_files "$1" .pt .pth .bin
 }
 
 _mhar_probe_words ()
@@ -44,6 +44,7 @@ _mhar_probe_value ()
     -t | --text) _mhar_probe_files "$word" ;;
     --tokens) _mhar_probe_files "$word" .u16 .u32 .npy ;;
     -o | --output | --from) _mhar_probe_files "$word" .h5 ;;
+    --config | --map) _mhar_probe_files "$word" .json ;;
     -f | --figure) _mhar_probe_files "$word" .pdf .svg .png ;;
     --verify) _mhar_probe_files "$word" .safetensors ;;
     -d | --device) _mhar_probe_words 'auto cpu cuda' "$word" ;;
@@ -76,13 +77,13 @@ _mhar_probe ()
   local word=$2 i option before=''
   local options='--kl --depth-maps --collinearity --all --slices --slicing --null-draws --null-norm --null-tokens
     --match-sources --seed --text --prompt --tokens --context --max-tokens --skip-first --batch --device --precision
-    --heads --block-delta --strict --routing --output --save-weights --digest --table --json --figure --figure-kind --first-sites
-    --theme --style --quiet --progress --info --sites --verify --tolerance --from --devices --version --help'
+    --config --map --heads --block-delta --strict --routing --output --save-weights --digest --table --json --figure --figure-kind --first-sites
+    --theme --style --quiet --progress --info --sites --weights-only --verify --tolerance --from --devices --version --help'
 
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     if [[ ${COMP_WORDS[i]} == -- ]]; then
-      _mhar_probe_folders "$word"
+      _mhar_probe_checkpoints "$word"
       return
     fi
   done
@@ -102,7 +103,7 @@ _mhar_probe ()
   if [[ $word == -* ]]; then
     _mhar_probe_words "$options -d -f -h -o -p -q -t" "$word"
   else
-    _mhar_probe_folders "$word"
+    _mhar_probe_checkpoints "$word"
   fi
 }
 

@@ -6,7 +6,9 @@
 void
 mhar_probe_setup_init (MharProbeSetup *setup, const MharPlan *plan, const MharProbeOptions *options)
 {
-  *setup = (MharProbeSetup){ .plan = plan, .options = options, .n_sites = plan->sites->len, .n_outputs = plan->outputs->len };
+  *setup = (MharProbeSetup){
+    .plan = plan, .options = options, .n_sites = plan->sites->len, .n_outputs = plan->outputs->len
+  };
   for (guint s = 0; s < plan->sites->len; s++) {
     setup->max_heads = MAX (setup->max_heads, (gsize) mhar_plan_site (plan, s)->heads);
     setup->max_sources = MAX (setup->max_sources, (gsize) mhar_plan_site (plan, s)->n_sources);
@@ -48,7 +50,8 @@ mhar_probe_conclude (const MharConclusion *c)
   for (guint w = 0; w < plan->warnings->len; w++)
     g_ptr_array_add (warnings, g_strdup (g_ptr_array_index (plan->warnings, w)));
   if (c->stopped > 0)
-    g_ptr_array_add (warnings, g_strdup_printf ("stopped after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " windows: every mean is over those",
+    g_ptr_array_add (warnings, g_strdup_printf ("stopped after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                                                " windows: every mean is over those",
                                                 c->stopped, c->whole));
   for (guint p = 0; mhar_probes[p] != NULL; p++)
     if (c->setup->options->probes & mhar_probes[p]->flag)

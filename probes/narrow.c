@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run looked at again with fewer draws. The null of a draw never depends on how many draws there are, so the first of them
- * are the draws that the smaller run would have made. */
+/* A run looked at again with fewer draws. The null of a draw never depends on how many draws there are, so the first of
+ * them are the draws that the smaller run would have made. */
 #include "probes/conclude.h"
 
 #include <string.h>
@@ -9,11 +9,11 @@
 static gboolean
 holds (const MharProbeOptions *ran, const MharProbeOptions *wanted)
 {
-  return wanted->null_draws <= ran->null_draws && wanted->probes == ran->probes && wanted->context == ran->context &&
-         wanted->max_tokens == ran->max_tokens && wanted->skip_first == ran->skip_first && wanted->slices == ran->slices &&
-         wanted->interleaved == ran->interleaved && wanted->null_norm_slice == ran->null_norm_slice &&
-         wanted->null_tokens == ran->null_tokens && wanted->match_sources == ran->match_sources && wanted->seed == ran->seed &&
-         wanted->plain == ran->plain;
+  return wanted->null_draws <= ran->null_draws && wanted->probes == ran->probes && wanted->context == ran->context
+         && wanted->max_tokens == ran->max_tokens && wanted->skip_first == ran->skip_first
+         && wanted->slices == ran->slices && wanted->interleaved == ran->interleaved
+         && wanted->null_norm_slice == ran->null_norm_slice && wanted->null_tokens == ran->null_tokens
+         && wanted->match_sources == ran->match_sources && wanted->seed == ran->seed && wanted->plain == ran->plain;
 }
 
 /* The field's first `draws` along its dimension "draw". */
@@ -66,8 +66,9 @@ narrow_slab (const MharDataset *slab, gsize draws)
 }
 
 MharDataset *
-mhar_probe_narrow (const MharCheckpoint *checkpoint, const MharPlan *plan, const GPtrArray *slabs, const MharDataset *set,
-                   const MharProbeOptions *ran, const MharProbeOptions *wanted, GPtrArray *narrowed)
+mhar_probe_narrow (const MharCheckpoint *checkpoint, const MharPlan *plan, const GPtrArray *slabs,
+                   const MharDataset *set, const MharProbeOptions *ran, const MharProbeOptions *wanted,
+                   GPtrArray *narrowed)
 {
   MharProbeOptions options = *wanted;
   MharProbeSetup setup;
@@ -83,7 +84,8 @@ mhar_probe_narrow (const MharCheckpoint *checkpoint, const MharPlan *plan, const
     window += mhar_dataset_get (slab, "start")->shape[0];
   }
   mhar_probe_setup_init (&setup, plan, &options);
-  MharConclusion conclusion = { .setup = &setup, .checkpoint = checkpoint, .pool = pool,
-                                .context = (guint) mhar_dataset_integer (set, "context", 0) };
+  MharConclusion conclusion = {
+    .setup = &setup, .checkpoint = checkpoint, .pool = pool, .context = (guint) mhar_dataset_integer (set, "context", 0)
+  };
   return mhar_probe_conclude (&conclusion);
 }

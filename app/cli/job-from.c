@@ -4,6 +4,7 @@
 
 #include "core/h5file.h"
 #include "probes/results.h"
+#include "probes/weights-only.h"
 
 int
 mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GError **error)
@@ -14,6 +15,11 @@ mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GError 
   if (root == NULL || !mhar_results_check (root, options->from, error))
     return -1;
   g_autoptr (GPtrArray) sets = mhar_results_checkpoints (root);
+  for (guint c = 0; c < sets->len; c++) {
+    const MharDataset *set = g_ptr_array_index (sets, c);
+    if (mhar_weights_only_is (set) && !mhar_weights_only_check (set, options->from, error))
+      return -1;
+  }
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return -1;
   if (options->figure != NULL &&

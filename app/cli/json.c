@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/json.h"
 
+#include "probes/weights-only.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -207,7 +209,7 @@ mhar_json_format (const MharDataset *root)
   for (guint c = 0; c < mhar_dataset_n_children (root); c++) {
     const MharDataset *set = mhar_dataset_child (root, c);
     if (g_str_has_prefix (mhar_dataset_name (set), "checkpoint_"))
-      json_array_append_new (list, checkpoint (set));
+      json_array_append_new (list, mhar_weights_only_is (set) ? mhar_json_weights (set) : checkpoint (set));
   }
   json_object_set_new (object, "checkpoints", list);
   char *text = json_dumps (object, JSON_INDENT (1) | JSON_REAL_PRECISION (17));

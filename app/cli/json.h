@@ -4,10 +4,15 @@
 
 #include "core/field.h"
 
+#include <jansson.h>
+
 G_BEGIN_DECLS
 
 /* {"schema":1,"command":…,"device":…,"precision":…,"seed":…,"checkpoints":[…]} of a run's root dataset (its child
  * "provenance" and its checkpoint children), ending with a newline; g_free. No NaN: null instead. */
 char *mhar_json_format (const MharDataset *root);
+
+/* The object of a checkpoint whose weights alone were examined: a new reference. */
+json_t *mhar_json_weights (const MharDataset *set);
 
 G_END_DECLS

@@ -12,6 +12,7 @@ job_of (const MharCliOptions *o, gboolean *several)
     gboolean asked;
     const char *name;
   } jobs[] = { { o->devices, "--devices" }, { o->info, "--info" }, { o->sites, "--sites" },
+               { o->weights_only, "--weights-only" },
                { o->verify != NULL, "--verify" }, { o->from != NULL, "--from" } };
   const char *found = NULL;
 
@@ -29,7 +30,7 @@ check_job (const MharCliOptions *o, const char *job, GError **error)
 {
   if (o->text != NULL || o->prompt != NULL || o->tokens != NULL)
     return mhar_bad_usage (error, "%s takes no input; leave out --text, --prompt and --tokens", job);
-  if (o->output != NULL)
+  if (o->output != NULL && !o->weights_only)
     return mhar_bad_usage (error, "-o saves a run, and %s makes none; leave one of them out", job);
   if (o->figure != NULL && o->from == NULL)
     return mhar_bad_usage (error, "--figure draws a run, and %s makes none; leave one of them out", job);
@@ -45,6 +46,10 @@ check_checkpoints (const MharCliOptions *o, GError **error)
 
   if (!none && o->from != NULL)
     return mhar_bad_usage (error, "--from reads a saved run and takes no checkpoint");
+  if (o->config != NULL && none)
+    return mhar_bad_usage (error, "--config is about a checkpoint, and none is given; leave it out");
+  if (o->map != NULL && none)
+    return mhar_bad_usage (error, "--map is about a checkpoint, and none is given; leave it out");
   if (!none && o->devices)
     return mhar_bad_usage (error, "--devices takes no checkpoint");
   if (none && o->from == NULL && !o->devices)
@@ -79,7 +84,7 @@ mhar_cli_options_check (const MharCliOptions *o, GError **error)
   if (o->help || o->version)
     return TRUE;
   if (several)
-    return mhar_bad_usage (error, "--info, --sites, --verify, --from and --devices are separate jobs; choose one");
+    return mhar_bad_usage (error, "--info, --sites, --weights-only, --verify, --from and --devices are separate jobs; choose one");
   if ((o->text != NULL) + (o->prompt != NULL) + (o->tokens != NULL) > 1)
     return mhar_bad_usage (error, "--text, --prompt and --tokens are three ways to give one input; choose one");
   return check_checkpoints (o, error) && check_output (o, error) && (job == NULL || check_job (o, job, error));

@@ -67,6 +67,8 @@ static const MharOptionRow model_rows[] = {
   { "device", 'd', WORD, AT (device), "DEVICE", "auto (the default), cpu, cuda, cuda:N or cuda:all" },
   { "precision", 0, CHOICE, AT (precision), "HOW", "fp32 or bf16 (fp32 on a CPU; as stored on a GPU)",
     .choices = "default|fp32|bf16" },
+  { "config", 0, WORD, AT (config), "FILE", "In place of the config.json beside the tensors" },
+  { "map", 0, WORD, AT (map), "FILE", "The names of the tensors of a dialect that is not known, as JSON" },
   { "heads", 0, COUNT, AT (heads), "H", "Routing heads, where the config is wrong or silent", 1, 65536 },
   { "block-delta", 0, CHOICE, AT (block_delta), "HOW", "Differences of delta blocks: recursive (the default) or true",
     .choices = "recursive|true" },
@@ -99,6 +101,8 @@ static const MharOptionRow output_rows[] = {
 static const MharOptionRow other_rows[] = {
   { "info", 0, FLAG, AT (info), NULL, "What the checkpoint is, without running it" },
   { "sites", 0, FLAG, AT (sites), NULL, "Every site and the sources that it reads" },
+  { "weights-only", 0, FLAG, AT (weights_only), NULL,
+    "Norms and cosines of the routing queries, of any model, without running it" },
   { "verify", 0, WORD, AT (verify), "FILE", "Compare logits and weights with a .safetensors reference" },
   { "tolerance", 0, REAL, AT (tolerance), "X", "Relative norm error that --verify allows (1e-5)" },
   { "from", 0, WORD, AT (from), "FILE.h5", "Print and draw a saved run again, without the model" },

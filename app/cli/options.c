@@ -230,6 +230,8 @@ mhar_cli_options_free (MharCliOptions *o)
   g_free (o->prompt);
   g_free (o->tokens);
   g_free (o->device);
+  g_free (o->config);
+  g_free (o->map);
   g_free (o->output);
   g_free (o->figure);
   g_free (o->command);

@@ -18,7 +18,7 @@ typedef enum { MHAR_SAVE_NO_WEIGHTS, MHAR_SAVE_F32, MHAR_SAVE_F16 } MharSaveWeig
 typedef struct {
   char **checkpoints;
   /* what to do, when not the main job */
-  gboolean help, version, devices, info, sites;
+  gboolean help, version, devices, info, sites, weights_only;
   char *verify, *from;
   double tolerance;
   /* input */
@@ -26,6 +26,8 @@ typedef struct {
   MharProbeOptions probe;
   /* model */
   char *device;
+  char *config; /* in place of the checkpoint's config.json */
+  char *map;    /* a name map */
   MharPrecisionWish precision;
   guint heads; /* 0: as the checkpoint says */
   MharBlockDelta block_delta;

@@ -51,10 +51,11 @@ mhar_print_results (const MharCliOptions *options, const MharDataset *root, GErr
 {
   g_autoptr (GPtrArray) sets = mhar_results_checkpoints (root);
   g_autofree char *text = options->json ? mhar_json_format (root) : mhar_table_format (sets, options->table);
+  g_autofree char *more = options->json || options->table != MHAR_TABLE_TEXT ? NULL : mhar_table_weights (sets);
 
   for (guint c = 0; c < sets->len && !options->quiet; c++)
     print_warnings (g_ptr_array_index (sets, c));
-  return mhar_print (text, error);
+  return mhar_print (text, error) && (more == NULL || mhar_print (more, error));
 }
 
 gboolean
@@ -63,7 +64,8 @@ mhar_open_checkpoint (const MharCliOptions *options, const char *path, MharCheck
 {
   MharDialectOptions dialect = { .heads = (int) options->heads, .strict = options->strict,
                                  .block_delta = options->block_delta };
-  g_autoptr (MharCheckpoint) opened = mhar_checkpoint_open (path, error);
+  MharCheckpointOptions how = { .config = options->config, .map = options->map };
+  g_autoptr (MharCheckpoint) opened = mhar_checkpoint_open_with (path, &how, error);
 
   if (opened == NULL)
     return FALSE;

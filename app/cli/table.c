@@ -2,6 +2,7 @@
 #include "app/cli/table.h"
 
 #include "app/cli/jobs.h"
+#include "probes/weights-only.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,6 +77,8 @@ cell_shape (const MharDataset *set, const char *name G_GNUC_UNUSED)
 static char *
 cell_sources (const MharDataset *set, const char *name G_GNUC_UNUSED)
 {
+  if (mhar_weights_only_is (set))
+    return NULL;
   const MharField *n = mhar_dataset_get (set, "n_sources");
   gint32 low = G_MAXINT32, high = 0;
 
@@ -91,14 +94,16 @@ cell_sources (const MharDataset *set, const char *name G_GNUC_UNUSED)
 static char *
 cell_tokens (const MharDataset *set, const char *name G_GNUC_UNUSED)
 {
+  if (mhar_weights_only_is (set))
+    return NULL;
   return g_strdup_printf ("%" G_GINT64_FORMAT " / %" G_GINT64_FORMAT, mhar_dataset_integer (set, "tokens", 0),
                           mhar_dataset_integer (set, "windows", 0));
 }
 
 static char *
-cell_slicing (const MharDataset *set, const char *name G_GNUC_UNUSED)
+cell_slicing (const MharDataset *set, const char *name)
 {
-  if (mhar_dataset_get (set, "slice_kl") == NULL)
+  if (mhar_dataset_get (set, name) == NULL)
     return NULL;
   g_autofree char *slicing = cell_string (set, "slicing");
   return g_strdup_printf ("%" G_GINT64_FORMAT " %s", mhar_dataset_integer (set, "slices", 0),
@@ -138,6 +143,24 @@ cell_verdict (const MharDataset *set, const char *name G_GNUC_UNUSED)
   return g_strdup (trained > null ? "above the null's mean" : "not above the null");
 }
 
+/* "0.1201–1.4402": least and most of a field. */
+static char *
+cell_range (const MharDataset *set, const char *name)
+{
+  const MharField *field = mhar_dataset_get (set, name);
+  double low = INFINITY, high = -INFINITY;
+
+  for (gsize i = 0; field != NULL && i < mhar_field_length (field); i++) {
+    low = fmin (low, mhar_field_value (field, i));
+    high = fmax (high, mhar_field_value (field, i));
+  }
+  if (low > high)
+    return NULL;
+  int decimals = decimals_of (low);
+  g_autofree char *least = number (low, decimals), *most = number (high, decimals);
+  return g_strdup_printf ("%s–%s", least, most);
+}
+
 static char *
 cell_floor (const MharDataset *set, const char *name)
 {
@@ -153,8 +176,18 @@ static const Row rows[] = {
   { "sources N", "", NULL, cell_sources },
   { "tokens / windows", "", NULL, cell_tokens },
   { "loss", "nat/token", "loss", cell_real },
+  { "Routing queries, from the weights alone", "", NULL, NULL },
+  { "norm of q", "", "query_norm", cell_range },
+  { "norm of q ⊙ g", "", "scored_norm", cell_range },
+  { "mean cosine of two sites", "", "query_cosine_mean", cell_real },
+  { "mean |cosine| of two sites", "", "query_cosine_mean_abs", cell_real },
+  { "mean cosine of two sites' slices", "", "slice_site_cosine_mean", cell_real },
+  { "mean |cosine| of two sites' slices", "", "slice_site_cosine_mean_abs", cell_real },
+  { "mean cosine of a site's slices", "", "slice_cosine_mean", cell_real },
+  { "mean |cosine| of a site's slices", "", "slice_cosine_mean_abs", cell_real },
+  { "slices", "", "query_norm", cell_slicing },
   { "Slice disagreement KL", "nat", NULL, NULL },
-  { "slices", "", NULL, cell_slicing },
+  { "slices", "", "slice_kl", cell_slicing },
   { "trained", "", "slice_kl_trained", cell_real },
   { "median over sites", "", "slice_kl_median", cell_real },
   { "null (random queries)", "", "slice_kl", cell_null },

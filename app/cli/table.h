@@ -9,4 +9,7 @@ G_BEGIN_DECLS
 /* The table of `sets` (MharDataset *) as text, ending with a newline; g_free. Absent probes have no rows. */
 char *mhar_table_format (const GPtrArray *sets, MharTableStyle style);
 
+/* What --weights-only has to say of each query, under the table: text, g_free; NULL where no set has such results. */
+char *mhar_table_weights (const GPtrArray *sets);
+
 G_END_DECLS

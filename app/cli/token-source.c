@@ -117,11 +117,11 @@ mhar_token_source_ids (const MharTokenSource *source, const MharCheckpoint *chec
 {
   if (source->ids != NULL)
     return g_array_ref (source->ids);
-  g_autofree char *path = g_build_filename (mhar_checkpoint_path (checkpoint), "tokenizer.json", NULL);
+  g_autofree char *path = g_build_filename (mhar_checkpoint_folder (checkpoint), "tokenizer.json", NULL);
   if (!g_file_test (path, G_FILE_TEST_EXISTS)) {
     mhar_bad_input (
         error, "%s: there is no tokenizer.json, so text cannot be encoded; put it there, or give ids with --tokens",
-        mhar_checkpoint_path (checkpoint));
+        mhar_checkpoint_folder (checkpoint));
     return NULL;
   }
   g_autoptr (MharTokenizer) tokenizer = mhar_tokenizer_load (path, error);

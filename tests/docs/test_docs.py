@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import h5py
+
 BUILD = os.environ["MHAR_BUILD"]
 PROGRAM = os.environ.get("MHAR_PROBE", os.path.join(BUILD, "app", "cli", "mhar-probe"))
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data")
@@ -19,7 +21,7 @@ PAGE = os.path.join(DATA, "mhar-probe.1.rst")
 COMPLETION = os.path.join(DATA, "mhar-probe.bash")
 DEMO = ["config.json", "model.safetensors", "tokenizer.json"]
 SHORT_RUN = "--max-tokens 12 --context 6 --null-draws 2 --match-sources 6 --device cpu -q".split()
-TAKES_ANYTHING = {"--text", "--prompt", "--tokens", "--output", "--figure", "--verify", "--from", "--device"}
+TAKES_ANYTHING = {"--config", "--map", "--text", "--prompt", "--tokens", "--output", "--figure", "--verify", "--from", "--device"}
 
 
 def run(*words, program=PROGRAM, data=DATA, **more):
@@ -136,12 +138,13 @@ def check_choices():
 
 
 def check_completion_files():
+    checkpoints = {"a.pt", "a.pth", "a.bin"}
     kinds = {"--tokens": {"a.u16", "a.u32", "a.npy"}, "--output": {"a.h5"}, "-o": {"a.h5"}, "--from": {"a.h5"},
              "--figure": {"a.pdf", "a.svg", "a.png"}, "-f": {"a.pdf", "a.svg", "a.png"},
-             "--verify": {"a.safetensors"}}
+             "--verify": {"a.safetensors"}, "--config": {"a.json"}, "--map": {"a.json"}}
     bad = []
     with tempfile.TemporaryDirectory() as folder:
-        everything = set().union(*kinds.values()) | {"a.txt", "with space.u16"}
+        everything = set().union(*kinds.values()) | checkpoints | {"a.txt", "with space.u16"}
         for name in everything:
             open(os.path.join(folder, name), "w", encoding="utf-8").close()
         os.mkdir(os.path.join(folder, "dir"))
@@ -151,7 +154,7 @@ def check_completion_files():
             for words in [(name, "")] + ([(f"{name}=",)] if name.startswith("--") else []):
                 found = complete(*words, folder=folder)
                 bad += differences(f"the completion of {' '.join(words)}", want | {"dir"}, found)
-        bad += differences("the completion of checkpoints", {"dir"}, complete("-q", "", folder=folder))
+        bad += differences("the completion of checkpoints", checkpoints | {"dir"}, complete("-q", "", folder=folder))
         bad += differences("the completion after --", {"dir"}, complete("--", "d", folder=folder))
     bad += differences("the completion of --device", {"auto", "cpu", "cuda"}, complete("-d", ""))
     offered = complete("-d", "cuda:a") & complete("--device=cuda:")
@@ -169,7 +172,9 @@ def check_output_words():
     folders = [os.path.join(DATA, "demo", name) for name in ("single", "mhar")]
     table, answer = (run(*folders, *SHORT_RUN, *how) for how in (["--table", "csv"], ["--json"]))
     rows = run(*folders, *SHORT_RUN, "--table", "markdown").stdout.splitlines()[2:]
-    if table.returncode or answer.returncode or len(rows) < 20:
+    weights, answered = (run("--weights-only", *folders, "-q", *how) for how in (["--table", "markdown"], ["--json"]))
+    rows += weights.stdout.splitlines()[2:]
+    if table.returncode or answer.returncode or weights.returncode or answered.returncode or len(rows) < 30:
         return ["the demo checkpoints cannot be run: " + table.stderr]
     labels = {row.replace("\\|", "¦").split("|")[1].strip().replace("¦", "\\|") for row in rows}
     titles = {re.sub(r" \(nat\)$", "", label.strip("*")) for label in labels if label.startswith("**")}
@@ -177,8 +182,26 @@ def check_output_words():
     page, keys = section("THE TABLE"), section("JSON")
     bad = [f"the man page does not explain the row “{x}”" for x in sorted(labels) if f"**{x}**" not in page]
     bad += [f"the man page does not name the heading “{x}”" for x in sorted(titles) if f"*{x}*" not in page]
-    return bad + [f"the man page does not explain the key {x}" for x in sorted(keys_of(json.loads(answer.stdout)))
+    return bad + [f"the man page does not explain the key {x}" for x in sorted(keys_of([json.loads(answer.stdout), json.loads(answered.stdout)]))
                   if f"``{x}``" not in keys]
+
+
+def check_schema():
+    """Every variable and attribute of a file of --weights-only is in the schema."""
+    text, bad = read(os.path.join(DATA, "hdf5-schema.md")), []
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "w.h5")
+        run("--weights-only", os.path.join(DATA, "demo", "mhar"), "-q", "-o", out)
+        with h5py.File(out) as f:
+            group = f["checkpoint_0"]
+            for name, field in group.items():
+                dims = ", ".join(scale.values()[0].name.split("/")[-1] for scale in field.dims if len(scale))
+                row = re.search(rf"^\|[^|]*`{name}`[^|]*\|[^|]*\|([^|]*)\|", text, re.M)
+                if row is None:
+                    bad.append(f"the schema lacks {name}")
+                elif field.attrs.get("CLASS") != b"DIMENSION_SCALE" and dims not in row.group(1) and name not in ("site_label", "n_sources", "n_heads"):
+                    bad.append(f"the schema gives {name} the dimensions {row.group(1).strip()}, the file {dims}")
+    return bad
 
 
 def check_rst():
@@ -236,7 +259,8 @@ def check_installed(prefix, options):
     man = os.path.join(prefix, options["mandir"], "man1", "mhar-probe.1")
     want = [os.path.join(prefix, options["bindir"], "mhar-probe"),
             os.path.join(share, "bash-completion", "completions", "mhar-probe"),
-            os.path.join(share, "doc", "mhar-probe", "hdf5-schema.md")]
+            os.path.join(share, "doc", "mhar-probe", "hdf5-schema.md"),
+            os.path.join(share, "doc", "mhar-probe", "name-map.md")]
     want += [os.path.join(share, "mhar-probe", "demo", name) for name in ("README.md", "text.txt")]
     want += [os.path.join(share, "mhar-probe", "demo", model, name) for model in ("single", "mhar") for name in DEMO]
     if os.path.exists(os.path.join(BUILD, "data", "mhar-probe.1.rst")):  # made where rst2man is there
@@ -277,6 +301,7 @@ def main():
             ("choices, limits and defaults are right", check_choices),
             ("the completion offers files by their ending", check_completion_files),
             ("the man page explains what is printed", check_output_words),
+            ("the schema has what --weights-only writes", check_schema),
             ("rst2man and groff have no complaints", check_rst),
             ("README.md describes the demo checkpoints", check_demo_readme),
             ("everything is installed", lambda: check_installed(prefix, options)),
