@@ -103,7 +103,7 @@ class Viewer:
         self.process = subprocess.Popen([VIEWER, *map(os.fspath, args)], env=environment, stderr=self.stderr,
                                         stdin=subprocess.DEVNULL)
         self.app = wait_for(self._find_app, 40)
-        wait_for(lambda: self.window().getState().contains(pyatspi.STATE_SHOWING), 40)
+        wait_for(lambda: self.all("push button"), 40)
         self.focus()
 
     # ---- looking
@@ -121,6 +121,18 @@ class Viewer:
     def title(self):
         return self.window().name
 
+    def shows(self, at):
+        """GTK 4.8 never says "showing"; what is not on the screen has no size."""
+        if at.getRoleName() in ("application", "frame", "dialog", "window"):
+            return True
+        if not at.getState().contains(self.pyatspi.STATE_VISIBLE):
+            return False
+        try:
+            box = at.queryComponent().getExtents(self.pyatspi.WINDOW_COORDS)
+        except NotImplementedError:  # a page of a stack, which is no widget
+            return True
+        return box.width > 0 and box.height > 0
+
     def all(self, role=None, name=None, showing=True, root=None):
         """Every accessible of that role whose name matches, that is on the screen."""
         found = []
@@ -129,9 +141,7 @@ class Viewer:
             if at is None or depth > 40:
                 return
             try:
-                state = at.getState()
-                shows = at.getRoleName() in ("application", "frame") or state.contains(self.pyatspi.STATE_SHOWING)
-                if showing and not shows:
+                if showing and not self.shows(at):
                     return
                 if (role is None or at.getRoleName() == role) and (name is None or re.search(name, at.name or "")):
                     found.append(at)
@@ -159,9 +169,10 @@ class Viewer:
 
     def sentence(self):
         """The line at the bottom."""
-        for label in self.all("label"):
-            if (label.description or "").startswith("The selected value"):
-                return label.name or self.text(label)
+        panel = self.window()[0]
+        for child in panel:
+            if child.getRoleName() == "label" and self.shows(child):
+                return child.name
         return ""
 
     def says(self, pattern, seconds=60):
@@ -208,7 +219,7 @@ class Viewer:
     def run(self, seconds=120):
         """Ctrl+Enter, and waits until it is done."""
         self.key("ctrl+Return")
-        wait_for(lambda: self.all("label", r"tokens run\."), seconds)
+        self.find("label", r"tokens run", seconds)
         self.find("push button", "^Run$", seconds)
 
     def save_as(self, keys, path):

@@ -56,5 +56,205 @@ def pages_and_selection(start, folder):
     v.close()
 
 
+@case
+def pointing_at_the_sites(start, folder):
+    v = start(DEMO / "mhar")
+    v.run()
+    v.click(v.find("label", "^L3.attn$"))
+    v.says("^L3.attn, head 2 reads")
+    v.click(v.find("label", "^excess$"))  # sorted by excess: the largest, L3.attn, goes last
+    v.click(v.find("label", "^excess$"))
+    rows = [r for r in v.all("label", r"^(L\d\.(attn|mlp)|final)$", root=v.find("tree table", "Sites"))]
+    assert rows[0].name == "L3.attn", [r.name for r in rows]
+    v.close()
+
+
+@case
+def what_is_exported_is_what_the_command_line_makes(start, folder):
+    v = start(DEMO / "mhar")
+    v.run()
+    v.save_as("ctrl+e", folder / "window.pdf")
+    v.notice("Saved window.pdf")
+    v.key("alt+2")
+    v.save_as("ctrl+e", folder / "kl.svg")
+    v.save_as("ctrl+shift+e", folder / "kl.csv")
+    v.save_as("ctrl+s", folder / "run.h5")
+    v.notice("Saved run.h5")
+    probe("--max-tokens", 1024, *SAME_RUN, DEMO / "mhar", "-o", folder / "cli.h5", "--figure", folder / "cli.pdf")
+    probe("--quiet", "--from", folder / "cli.h5", "--figure", folder / "cli.svg", "--figure-kind", "kl")
+    assert (folder / "window.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
+    assert (folder / "kl.svg").read_bytes() == (folder / "cli.svg").read_bytes()
+    one, two = (json.loads(probe("--json", "--from", folder / n))["checkpoints"] for n in ("run.h5", "cli.h5"))
+    for run in one + two:
+        run.pop("path")
+    assert one == two
+    rows = (folder / "kl.csv").read_text().splitlines()
+    assert rows[0] == "site,sources,heads,trained,null,null_sd,excess" and len(rows) == 14, rows
+    site = two[0]["head_js"]["per_site"][0]
+    cells = rows[2].split(",")
+    assert cells[0] == site["label"] and abs(float(cells[3]) - site["trained"]) < 1e-6 * site["trained"], (cells, site)
+    v.close()
+
+
+@case
+def saved_run_without_its_checkpoint(start, folder):
+    probe("--max-tokens", 512, *SAME_RUN, DEMO / "single", DEMO / "mhar", "-o", folder / "both.h5", "--figure", folder / "cli.pdf")
+    v = start(folder / "both.h5")
+    wait_for(lambda: v.title() == "both.h5")
+    v.notice("Saved run of single")
+    assert not v.all("push button", "^Run$")
+    v.key("alt+6")
+    v.says("difference of|counterpart")
+    v.key("alt+1")
+    v.save_as("ctrl+s", folder / "copy.h5")
+    assert (folder / "copy.h5").read_bytes() == (folder / "both.h5").read_bytes()
+    v.open_by_dialog("ctrl+shift+o", folder / "copy.h5")
+    wait_for(lambda: v.title() == "copy.h5")
+    v.close()
+
+
+@case
+def stopped_half_way(start, folder):
+    v = start(DEMO / "single", tokens=0)
+    v.key("ctrl+Return")
+    v.find("label", "[1-9]\\d? % · ", 60)
+    v.key("Escape")
+    said = v.notice(r"stopped after \d+ of 112 windows")
+    v.says("reads")
+    v.save_as("ctrl+s", folder / "part.h5")
+    run = json.loads(probe("--json", "--quiet", "--from", folder / "part.h5"))["checkpoints"][0]
+    assert 0 < run["windows"] < 112 and f"after {run['windows']} of" in said, (run["windows"], said)
+    assert any("stopped after" in w for w in run["warnings"])
+    v.close()
+
+
+@case
+def broken_checkpoint(start, folder):
+    broken = folder / "broken"
+    broken.mkdir()
+    (broken / "config.json").write_text("{\"model_type\": \"qwen3\"}")
+    v = start(DEMO / "mhar")
+    wait_for(lambda: v.title() == "mhar")
+    v.open_by_dialog("ctrl+shift+o", broken / "config.json")
+    said = v.notice("config.json")
+    cli = subprocess.run([PROBE, broken], capture_output=True, text=True)
+    assert cli.returncode == 3 and cli.stderr.strip().removeprefix("mhar-probe: ") == said, (said, cli.stderr)
+    v.find("push button", "Choose another")
+    assert v.title() == "mhar"
+    v.run()
+    assert not v.all("label", "config.json")
+    v.close()
+
+
+@case
+def keyboard_alone(start, folder):
+    v = start()
+    v.key("Tab", "Tab", "Tab")  # past the header bar: a card of the start page has the focus, or the next one
+    for _ in range(8):
+        focused = [b.name for b in v.all("push button") if b.getState().contains(v.pyatspi.STATE_FOCUSED)]
+        if any("heads a read" in name for name in focused):
+            break
+        v.key("Tab")
+    v.key("Return")
+    wait_for(lambda: v.title() == "mhar")
+    v.run()
+    first = v.says("reads [0-9.]+ % of embed")
+    v.key("Right")
+    moved = v.says("of L0.attn")
+    assert moved != first
+    v.key("Down", "Down")
+    v.says("^L1.mlp")
+    v.key("ctrl+d")
+    v.key("F11")
+    v.key("ctrl+l", "ctrl+a")
+    v.type("The same words, said again and again: the same words.")
+    v.key("ctrl+Return")
+    v.notice(r"^\d\d tokens run\.")
+    v.key("ctrl+question")
+    wait_for(lambda: len(list(v.app)) > 1)
+    v.key("Escape")
+    wait_for(lambda: len(list(v.app)) == 1)
+    v.close()
+
+
+@case
+def comparing_two(start, folder):
+    v = start(DEMO / "mhar")
+    wait_for(lambda: v.title() == "mhar")
+    v.open_by_dialog("ctrl+m", DEMO / "single")
+    wait_for(lambda: v.title() == "mhar against single")
+    v.find("label", "tokens run", 60)
+    v.says("in A and")
+    v.key("ctrl+alt+m")
+    wait_for(lambda: v.title() == "mhar")
+    v.says("Choose a second checkpoint")
+    v.close()
+
+
+@case
+def closing_in_mid_run_leaves_nothing(start, folder):
+    v = start(DEMO / "mhar", tokens=0)
+    v.key("ctrl+Return")
+    v.find("label", "[1-9]\\d? % · ", 60)
+    v.close(10)
+    left = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()} - {"stderr"}
+    assert all(name.startswith(("config/mhar-probe/settings.ini", "cache/", "data/recently", "config/gtk-4.0")) or "fontconfig" in name
+               for name in left), left
+
+
+@case
+def fewer_draws_without_a_run(start, folder):
+    v = start(DEMO / "mhar")
+    v.run()
+    draws = v.find("spin button", "^draws$")
+    v.click(draws, 0.2)
+    v.key("ctrl+a")
+    v.type("3")
+    v.key("Tab")
+    v.press("push button", "^Recompute$")
+    v.find("label", "Computed anew from the last run")
+    v.save_as("ctrl+s", folder / "run.h5")
+    probe("--max-tokens", 1024, *SAME_RUN[:-1], 3, DEMO / "mhar", "-o", folder / "cli.h5")
+    one, two = (json.loads(probe("--json", "--from", folder / n))["checkpoints"] for n in ("run.h5", "cli.h5"))
+    for run in one + two:
+        run.pop("path")
+    assert one == two and one[0]["head_js"]["draws"] == 3
+    dumps = [subprocess.run(["h5dump", "-g", "/checkpoint_0/sums", folder / n], capture_output=True, text=True).stdout
+             .splitlines()[1:] for n in ("run.h5", "cli.h5")]
+    assert dumps[0] == dumps[1]
+    v.close()
+
+
+@case
+def another_locale(start, folder):
+    made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", folder / "de_DE.UTF-8"], capture_output=True)
+    if not (folder / "de_DE.UTF-8").is_dir():
+        raise Missing(f"no locale de_DE.UTF-8 can be made: {made.stderr[:80]}")
+    v = start(DEMO / "mhar", locale="de_DE.UTF-8", env={"LOCPATH": str(folder)})
+    v.run()
+    v.says(r"reads \d+,\d % of")
+    v.save_as("ctrl+e", folder / "window.pdf")
+    v.save_as("ctrl+shift+e", folder / "maps.csv")
+    probe("--max-tokens", 1024, *SAME_RUN, DEMO / "mhar", "--figure", folder / "cli.pdf")
+    assert (folder / "window.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
+    assert all(line.count(",") == 5 for line in (folder / "maps.csv").read_text().splitlines())
+    v.close()
+
+
+@case
+def names_that_are_not_ascii(start, folder):
+    there = folder / "Prüfstände 模型"
+    there.symlink_to(DEMO / "mhar")
+    v = start(there)
+    wait_for(lambda: v.title() == "Prüfstände 模型")
+    v.run()
+    v.save_as("ctrl+s", folder / "läuft.h5")
+    v.notice("Saved läuft.h5")
+    v.close()
+    v = start()
+    v.find("push button", "Prüfstände|läuft")
+    v.close()
+
+
 if __name__ == "__main__":
     main()

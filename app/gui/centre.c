@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include "app/gui/centre.h"
+
+#include "app/gui/numbers-view.h"
+#include "app/gui/page-views.h"
+
+#include <glib/gi18n.h>
+
+struct _MharCentre {
+  GtkBox parent;
+  GtkStack *pages, *view_stack;
+  GtkWidget *switcher, *bar, *quantity_box, *scale_box, *colours_box, *table_button;
+  GtkToggleButton *deviation_button, *weight_button;
+  GtkDropDown *scale_drop, *colours_drop;
+  GtkSpinButton *low_spin, *high_spin;
+  GtkBox *table_slot;
+  GtkLabel *empty_label;
+
+  MharSelection *selection;
+  MharPageViews *views;
+  MharNumbersView *table;
+  MharShown shown; /* owned references */
+  char *empty;
+  gboolean wants_table, display_set;
+  MharDisplay display, display_shown; /* as chosen; as the pages have it */
+};
+
+G_DEFINE_FINAL_TYPE (MharCentre, mhar_centre, GTK_TYPE_BOX)
+
+static guint page_changed_signal, display_changed_signal;
+
+static void
+shown_clear (MharShown *shown)
+{
+  mhar_dataset_unref (shown->set);
+  mhar_dataset_unref (shown->other);
+  mhar_dataset_unref (shown->capture);
+  g_clear_pointer (&shown->text, g_bytes_unref);
+  g_clear_pointer (&shown->tokens, g_array_unref);
+  *shown = (MharShown){ 0 };
+}
+
+static void
+shown_take (MharShown *to, const MharShown *from)
+{
+  MharShown old = *to;
+
+  *to = (MharShown){
+    from->set != NULL ? mhar_dataset_ref (from->set) : NULL,
+    from->other != NULL ? mhar_dataset_ref (from->other) : NULL,
+    from->capture != NULL ? mhar_dataset_ref (from->capture) : NULL,
+    from->text != NULL ? g_bytes_ref (from->text) : NULL,
+    from->tokens != NULL ? g_array_ref (from->tokens) : NULL,
+  };
+  shown_clear (&old);
+}
+
+MharPage
+mhar_centre_get_page (MharCentre *self)
+{
+  MharPage page = mhar_page_parse (gtk_stack_get_visible_child_name (self->pages));
+  return page < MHAR_N_PAGES ? page : MHAR_PAGE_MAPS;
+}
+
+/* What the map list's last entry is: not one map, but the style of the paper's own plots. */
+#define AS_IN_THE_PAPER (MHAR_MAP_GREYS + 1)
+
+/* Whether maps can show a deviation: not with one head. */
+static gboolean
+shows_deviation (const MharCentre *self)
+{
+  return self->display.deviation && self->shown.set != NULL
+         && mhar_figure_available (self->shown.set, MHAR_FIGURE_DEVIATION);
+}
+
+static void
+show_display (MharCentre *self)
+{
+  MharDisplay display = self->display;
+
+  display.deviation = shows_deviation (self);
+  if (self->display_set && mhar_display_equal (&display, &self->display_shown))
+    return;
+  self->display_set = TRUE;
+  self->display_shown = display;
+  mhar_page_views_set_display (self->views, &display);
+  g_signal_emit (self, display_changed_signal, 0);
+}
+
+gboolean
+mhar_centre_get_figure (MharCentre *self, MharFigureKind *kind, MharFigureOptions *options)
+{
+  MharFigureView *view = mhar_page_views_get_figure_view (self->views, mhar_centre_get_page (self));
+  return self->shown.set != NULL && view != NULL && mhar_figure_view_get_figure (view, kind, options);
+}
+
+void
+mhar_centre_enlarge (MharCentre *self)
+{
+  mhar_centre_set_page (self, MHAR_PAGE_MAPS);
+  mhar_page_views_enlarge (self->views);
+}
+
+MharNumbers *
+mhar_centre_get_numbers (MharCentre *self)
+{
+  MharNumbersSource source = {
+    .page = mhar_centre_get_page (self),
+    .set = self->shown.set,
+    .other = self->shown.other,
+    .capture = self->shown.capture,
+    .site = mhar_selection_get_site (self->selection),
+    .source = mhar_selection_get_source (self->selection),
+  };
+  g_autoptr (GPtrArray) texts = mhar_token_texts (self->shown.text, self->shown.tokens);
+
+  source.texts = texts;
+  return mhar_numbers_new (&source);
+}
+
+static void
+refresh_table (MharCentre *self)
+{
+  g_autoptr (MharNumbers) numbers
+      = self->wants_table && self->shown.set != NULL ? mhar_centre_get_numbers (self) : NULL;
+  mhar_numbers_view_show (self->table, numbers);
+}
+
+/* Which of picture, table and a sentence there is to see, and which controls have a meaning on the page. */
+static void
+refresh (MharCentre *self)
+{
+  MharPage page = mhar_centre_get_page (self);
+  gboolean any = self->shown.set != NULL;
+  const char *lack = any ? mhar_page_views_lack (self->views, page) : self->empty;
+  gboolean heads = any && mhar_figure_available (self->shown.set, MHAR_FIGURE_DEVIATION);
+
+  gtk_widget_set_visible (self->quantity_box, (page == MHAR_PAGE_MAPS || page == MHAR_PAGE_COMPARE) && heads);
+  gtk_widget_set_visible (self->scale_box, any && lack == NULL && mhar_page_has_scale (page));
+  gtk_widget_set_visible (self->colours_box, any && lack == NULL && mhar_page_has_scale (page));
+  gtk_widget_set_visible (self->bar, any && lack == NULL && mhar_page_has_scale (page) && !self->wants_table);
+  gtk_widget_set_visible (GTK_WIDGET (self->low_spin), self->display.scale == MHAR_FIGURE_SCALE_FIXED);
+  gtk_widget_set_visible (GTK_WIDGET (self->high_spin), self->display.scale == MHAR_FIGURE_SCALE_FIXED);
+  gtk_widget_set_visible (self->table_button, any && lack == NULL);
+  gtk_label_set_label (self->empty_label, lack != NULL ? lack : "");
+  gtk_stack_set_visible_child_name (self->view_stack, lack != NULL               ? "empty"
+                                                      : self->wants_table && any ? "table"
+                                                                                 : "pages");
+}
+
+void
+mhar_centre_focus (MharCentre *self)
+{
+  GtkWidget *view = gtk_stack_get_visible_child (self->pages);
+
+  if (!gtk_widget_grab_focus (view))
+    gtk_widget_child_focus (view, GTK_DIR_TAB_FORWARD);
+}
+
+/* Keys go to the picture that has just come up, but for someone who types, or who is at the row of pages. */
+static void
+follow_page (MharCentre *self)
+{
+  GtkRoot *root = gtk_widget_get_root (GTK_WIDGET (self));
+  GtkWidget *focus = root != NULL ? gtk_root_get_focus (root) : NULL;
+
+  if (focus == NULL || (!GTK_IS_TEXT_VIEW (focus) && !gtk_widget_is_ancestor (focus, self->switcher)))
+    mhar_centre_focus (self);
+}
+
+static void
+on_page (MharCentre *self)
+{
+  mhar_page_views_turn_to (self->views, mhar_centre_get_page (self));
+  refresh (self);
+  refresh_table (self);
+  follow_page (self);
+  g_signal_emit (self, page_changed_signal, 0);
+}
+
+static void
+on_selection (MharCentre *self)
+{
+  if (self->wants_table && mhar_centre_get_page (self) == MHAR_PAGE_TOKENS)
+    refresh_table (self);
+}
+
+static void
+on_display (MharCentre *self)
+{
+  guint map = gtk_drop_down_get_selected (self->colours_drop);
+
+  self->display.scale = (MharFigureScale) gtk_drop_down_get_selected (self->scale_drop);
+  self->display.style = map == AS_IN_THE_PAPER ? MHAR_FIGURE_AUTHORS : MHAR_FIGURE_PLAIN;
+  self->display.map = map == AS_IN_THE_PAPER ? MHAR_MAP_OWN : (MharColourMap) map;
+  self->display.low = gtk_spin_button_get_value (self->low_spin);
+  self->display.high = gtk_spin_button_get_value (self->high_spin);
+  show_display (self);
+  refresh (self);
+}
+
+static void
+dispose (GObject *object)
+{
+  MharCentre *self = MHAR_CENTRE (object);
+
+  gtk_widget_dispose_template (GTK_WIDGET (object), MHAR_TYPE_CENTRE);
+  g_clear_pointer (&self->views, mhar_page_views_free);
+  g_clear_object (&self->selection);
+  shown_clear (&self->shown);
+  G_OBJECT_CLASS (mhar_centre_parent_class)->dispose (object);
+}
+
+static void
+finalize (GObject *object)
+{
+  g_free (MHAR_CENTRE (object)->empty);
+  G_OBJECT_CLASS (mhar_centre_parent_class)->finalize (object);
+}
+
+static void
+bind_children (GtkWidgetClass *class)
+{
+  gtk_widget_class_bind_template_child (class, MharCentre, pages);
+  gtk_widget_class_bind_template_child (class, MharCentre, view_stack);
+  gtk_widget_class_bind_template_child (class, MharCentre, switcher);
+  gtk_widget_class_bind_template_child (class, MharCentre, bar);
+  gtk_widget_class_bind_template_child (class, MharCentre, quantity_box);
+  gtk_widget_class_bind_template_child (class, MharCentre, scale_box);
+  gtk_widget_class_bind_template_child (class, MharCentre, colours_box);
+  gtk_widget_class_bind_template_child (class, MharCentre, table_button);
+  gtk_widget_class_bind_template_child (class, MharCentre, deviation_button);
+  gtk_widget_class_bind_template_child (class, MharCentre, weight_button);
+  gtk_widget_class_bind_template_child (class, MharCentre, scale_drop);
+  gtk_widget_class_bind_template_child (class, MharCentre, colours_drop);
+  gtk_widget_class_bind_template_child (class, MharCentre, low_spin);
+  gtk_widget_class_bind_template_child (class, MharCentre, high_spin);
+  gtk_widget_class_bind_template_child (class, MharCentre, table_slot);
+  gtk_widget_class_bind_template_child (class, MharCentre, empty_label);
+}
+
+static void
+mhar_centre_class_init (MharCentreClass *class)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+
+  G_OBJECT_CLASS (class)->dispose = dispose;
+  G_OBJECT_CLASS (class)->finalize = finalize;
+  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/mhar_probe/Viewer/ui/centre.ui");
+  bind_children (widget_class);
+  page_changed_signal
+      = g_signal_new ("page-changed", MHAR_TYPE_CENTRE, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  display_changed_signal
+      = g_signal_new ("display-changed", MHAR_TYPE_CENTRE, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+}
+
+static void
+mhar_centre_init (MharCentre *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+  mhar_display_init (&self->display);
+  self->display.deviation = TRUE;
+  self->display.low = gtk_spin_button_get_value (self->low_spin);
+  self->display.high = gtk_spin_button_get_value (self->high_spin);
+  self->table = MHAR_NUMBERS_VIEW (mhar_numbers_view_new ());
+  gtk_widget_set_hexpand (GTK_WIDGET (self->table), TRUE);
+  gtk_box_append (self->table_slot, GTK_WIDGET (self->table));
+}
+
+GtkWidget *
+mhar_centre_new (MharSelection *selection)
+{
+  MharCentre *self = g_object_new (MHAR_TYPE_CENTRE, NULL);
+
+  self->selection = g_object_ref (selection);
+  self->views = mhar_page_views_new (selection, self->pages);
+  g_signal_connect_object (selection, "changed", G_CALLBACK (on_selection), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->pages, "notify::visible-child", G_CALLBACK (on_page), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->scale_drop, "notify::selected", G_CALLBACK (on_display), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->colours_drop, "notify::selected", G_CALLBACK (on_display), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->low_spin, "value-changed", G_CALLBACK (on_display), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->high_spin, "value-changed", G_CALLBACK (on_display), self, G_CONNECT_SWAPPED);
+  return GTK_WIDGET (self);
+}
+
+void
+mhar_centre_show (MharCentre *self, const MharShown *shown, const char *empty)
+{
+  char *old = self->empty;
+
+  self->empty = g_strdup (empty);
+  g_free (old);
+  shown_take (&self->shown, shown);
+  mhar_page_views_show (self->views, &self->shown, mhar_centre_get_page (self));
+  show_display (self);
+  refresh (self);
+  refresh_table (self);
+}
+
+void
+mhar_centre_set_page (MharCentre *self, MharPage page)
+{
+  gtk_stack_set_visible_child_name (self->pages, mhar_page_name (page));
+}
+
+void
+mhar_centre_set_table (MharCentre *self, gboolean table)
+{
+  self->wants_table = table;
+  refresh (self);
+  refresh_table (self);
+}
+
+void
+mhar_centre_set_deviation (MharCentre *self, gboolean deviation)
+{
+  self->display.deviation = deviation;
+  show_display (self);
+  refresh (self);
+}
+
+void
+mhar_centre_set_theme (MharCentre *self, MharFigureTheme theme)
+{
+  self->display.theme = theme;
+  show_display (self);
+}
+
+const MharDisplay *
+mhar_centre_get_display (MharCentre *self)
+{
+  return &self->display;
+}
+
+void
+mhar_centre_set_display (MharCentre *self, const MharDisplay *display)
+{
+  MharDisplay wanted = *display; /* `display` may be the centre's own, which the controls change one by one */
+
+  gtk_spin_button_set_value (self->low_spin, wanted.low);
+  gtk_spin_button_set_value (self->high_spin, wanted.high);
+  gtk_drop_down_set_selected (self->scale_drop, wanted.scale);
+  gtk_drop_down_set_selected (self->colours_drop,
+                              wanted.style == MHAR_FIGURE_AUTHORS ? AS_IN_THE_PAPER : (guint) wanted.map);
+}

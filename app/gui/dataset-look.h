@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a run's dataset at a selection: labels and values, with every index and type checked (a dataset may come from
+ * a file that is older or younger than this program). NaN and NULL stand for what is not there. */
+#pragma once
+
+#include "core/field.h"
+
+G_BEGIN_DECLS
+
+gsize mhar_look_n_sites (const MharDataset *set);
+int mhar_look_n_heads (const MharDataset *set, int site);                    /* 0: no such site */
+int mhar_look_n_sources (const MharDataset *set, int site);                  /* likewise */
+const char *mhar_look_site (const MharDataset *set, int site);               /* "L3.mlp"; never NULL */
+const char *mhar_look_source (const MharDataset *set, int site, int source); /* "embed"; never NULL */
+int mhar_look_site_named (const MharDataset *set, const char *label);        /* −1: none */
+/* Index of the named source of the site; −1: none. */
+int mhar_look_source_named (const MharDataset *set, int site, const char *label);
+
+/* `name` [site, head, source] at the cell; head −1: its mean over the site's heads. */
+double mhar_look_cell (const MharDataset *set, const char *name, int site, int head, int source);
+/* `name` [site, head]; head −1: the mean over heads. */
+double mhar_look_head (const MharDataset *set, const char *name, int site, int head);
+
+/* What the other dataset has where this one has the cell: the site and source of the same labels, the same head, or the
+ * mean over heads where it has no such head. NaN where it has none of it. */
+double mhar_look_counterpart (const MharDataset *set, const MharDataset *other, const char *name, int site, int head,
+                              int source);
+
+typedef struct {
+  double trained;       /* nats */
+  double null, null_sd; /* of random queries: mean over draws, standard deviation (n − 1; NaN for fewer than two) */
+} MharDisagreement;
+
+/* Slice disagreement where the site has one head, head disagreement else; all NaN where there is neither. */
+MharDisagreement mhar_look_disagreement (const MharDataset *set, int site);
+/* Whether the run's sites are of several heads (then it is the head disagreement that its summary is about). */
+gboolean mhar_look_many_heads (const MharDataset *set);
+
+G_END_DECLS

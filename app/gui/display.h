@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* How the drawn pages draw: what the bar above them chooses, the same for all of them. */
+#pragma once
+
+#include "app/figure/figure.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  gboolean deviation;    /* maps show weight minus the mean over heads, not the weight */
+  MharFigureScale scale; /* automatic, 1–99 %, fixed, symmetric */
+  double low, high;      /* ends of the fixed scale */
+  MharColourMap map;     /* MHAR_MAP_OWN: by the quantity shown */
+  MharFigureTheme theme;
+  MharFigureStyle style;
+} MharDisplay;
+
+/* Weights on an automatic scale, light. */
+void mhar_display_init (MharDisplay *display);
+gboolean mhar_display_equal (const MharDisplay *a, const MharDisplay *b);
+/* The options of a figure of all sites that is drawn so. */
+void mhar_display_to_options (const MharDisplay *display, MharFigureOptions *options);
+/* "automatic", "percentile", "fixed", "symmetric"; "own", "rdbu", "viridis", "puor", "cividis", "greys": names in
+ * settings. Parsing an unknown name gives the first. */
+const char *mhar_display_scale_name (MharFigureScale scale);
+MharFigureScale mhar_display_scale_parse (const char *name);
+const char *mhar_display_map_name (MharColourMap map);
+MharColourMap mhar_display_map_parse (const char *name);
+
+G_END_DECLS

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Depth maps. */
+#include "app/gui/map-view.h"
+
+#include "app/gui/csv.h"
+#include "app/gui/dataset-look.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+
+#define ROOM_FOR_BUTTON 16.0 /* beside the title, which has room of its own */
+
+struct _MharMapView {
+  MharFigureView parent;
+  GtkWidget *back; /* leaves the enlarged map */
+  gboolean enlarged;
+};
+
+G_DEFINE_FINAL_TYPE (MharMapView, mhar_map_view, MHAR_TYPE_FIGURE_VIEW)
+
+static gboolean
+figure (MharFigureView *view, MharFigureKind *kind, MharFigureOptions *options, char **lack)
+{
+  MharMapView *self = MHAR_MAP_VIEW (view);
+  MharDataset *set = mhar_figure_view_get_dataset (view);
+  int head = mhar_selection_get_head (mhar_figure_view_get_selection (view));
+  gboolean deviation = options->deviation && mhar_figure_available (set, MHAR_FIGURE_DEVIATION);
+
+  if (self->enlarged) {
+    options->head = head >= 0 ? head : MHAR_FIGURE_CONSENSUS;
+    options->room_above = ROOM_FOR_BUTTON;
+  }
+  /* The mean over heads does not deviate from itself. */
+  deviation = deviation && options->head != MHAR_FIGURE_CONSENSUS;
+  options->deviation = deviation;
+  *kind = deviation ? MHAR_FIGURE_DEVIATION : MHAR_FIGURE_DEPTH_MAP;
+  if (mhar_figure_available (set, *kind))
+    return TRUE;
+  if (mhar_dataset_integer (set, "heads", -1) == 0)
+    *lack = g_strdup (_("A plain Transformer: nothing reads over depth, so there is no map."));
+  else
+    *lack = g_strdup (_("This run holds no depth maps."));
+  return FALSE;
+}
+
+static MharPoint
+point (MharFigureView *view G_GNUC_UNUSED, const MharDrawing *drawing, const MharCell *cell)
+{
+  const MharFigureLayout *layout = mhar_drawing_layout (drawing);
+
+  return (MharPoint){ MHAR_PAGE_MAPS, (int)layout->rows[cell->row],
+                      MAX (layout->panels[cell->panel].head, MHAR_SELECTION_CONSENSUS),
+                      (int)layout->columns[cell->column] };
+}
+
+static gboolean
+locate (MharFigureView *view, const MharDrawing *drawing G_GNUC_UNUSED, MharCell *cell)
+{
+  MharSelection *selection = mhar_figure_view_get_selection (view);
+  int site = mhar_selection_get_site (selection), source = mhar_selection_get_source (selection);
+
+  if (site < 0)
+    return FALSE;
+  cell->row = (guint)site;
+  cell->column = (guint)MAX (source, 0);
+  return TRUE;
+}
+
+static guint
+panel (MharFigureView *view, const MharDrawing *drawing)
+{
+  const MharFigureLayout *layout = mhar_drawing_layout (drawing);
+  int head = mhar_selection_get_head (mhar_figure_view_get_selection (view));
+
+  for (guint i = 0; i < layout->n_panels; i++)
+    if (MAX (layout->panels[i].head, MHAR_SELECTION_CONSENSUS) == head)
+      return i;
+  return 0;
+}
+
+static char *
+describe (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell)
+{
+  MharDataset *set = mhar_figure_view_get_dataset (view);
+  MharPoint at = point (view, drawing, cell);
+  int sources = mhar_look_n_sources (set, at.site);
+
+  if (at.source >= sources)
+    return g_strdup_printf (ngettext ("%s has %d source; there is nothing here for it to read yet",
+                                      "%s has %d sources; there is nothing here for it to read yet",
+                                      (gulong)MAX (sources, 0)),
+                            mhar_look_site (set, at.site), sources);
+  if (!isfinite (mhar_drawing_value (drawing, cell->panel, cell->row, cell->column)))
+    return g_strdup_printf (_("%s has no head %d"), mhar_look_site (set, at.site), at.head);
+  return mhar_sentence (set, NULL, &at);
+}
+
+static void
+write_csv (MharFigureView *view, GString *csv)
+{
+  const MharDrawing *drawing = mhar_figure_view_get_drawing (view);
+  MharDataset *set = mhar_figure_view_get_dataset (view);
+  const MharFigureLayout *layout = drawing != NULL ? mhar_drawing_layout (drawing) : NULL;
+  gboolean deviation = layout != NULL && layout->kind == MHAR_FIGURE_DEVIATION;
+
+  g_string_append (csv, deviation ? "site,head,source,deviation\n" : "site,head,source,weight\n");
+  for (guint p = 0; layout != NULL && p < layout->n_panels; p++)
+    for (guint i = 0; i < layout->n_rows; i++)
+      for (guint j = 0; j < layout->n_columns; j++) {
+        double value = mhar_drawing_value (drawing, p, i, j);
+
+        if (!isfinite (value))
+          continue;
+        mhar_csv_add_text (csv, mhar_look_site (set, (int)layout->rows[i]), ',');
+        if (layout->panels[p].head >= 0)
+          mhar_csv_add_integer (csv, layout->panels[p].head, ',');
+        else
+          g_string_append (csv, "mean,");
+        mhar_csv_add_text (csv, mhar_look_source (set, (int)layout->rows[i], (int)layout->columns[j]), ',');
+        mhar_csv_add_number (csv, value, '\n');
+      }
+}
+
+static gboolean
+enlarge (MharFigureView *view, const MharCell *cell)
+{
+  MharMapView *self = MHAR_MAP_VIEW (view);
+
+  if ((cell != NULL) == self->enlarged)
+    return FALSE;
+  mhar_map_view_set_enlarged (self, cell != NULL);
+  return TRUE;
+}
+
+static void
+on_head (MharMapView *self)
+{
+  if (self->enlarged)
+    mhar_figure_view_invalidate (MHAR_FIGURE_VIEW (self));
+}
+
+static void
+on_back (MharMapView *self)
+{
+  mhar_map_view_set_enlarged (self, FALSE);
+  gtk_widget_grab_focus (GTK_WIDGET (self));
+}
+
+/* In the room that the figure leaves above a single map. */
+static void
+size_allocate (GtkWidget *widget, int width G_GNUC_UNUSED, int height G_GNUC_UNUSED, int baseline G_GNUC_UNUSED)
+{
+  MharMapView *self = MHAR_MAP_VIEW (widget);
+  GtkRequisition size;
+
+  if (!gtk_widget_should_layout (self->back))
+    return;
+  gtk_widget_get_preferred_size (self->back, NULL, &size);
+  gtk_widget_size_allocate (self->back, &(GtkAllocation){ 3, 3, size.width, size.height }, -1);
+}
+
+static void
+dispose (GObject *object)
+{
+  g_clear_pointer (&MHAR_MAP_VIEW (object)->back, gtk_widget_unparent);
+  G_OBJECT_CLASS (mhar_map_view_parent_class)->dispose (object);
+}
+
+static void
+mhar_map_view_class_init (MharMapViewClass *class)
+{
+  MharFigureViewClass *view_class = MHAR_FIGURE_VIEW_CLASS (class);
+
+  G_OBJECT_CLASS (class)->dispose = dispose;
+  GTK_WIDGET_CLASS (class)->size_allocate = size_allocate;
+  view_class->page = MHAR_PAGE_MAPS;
+  view_class->figure = figure;
+  view_class->point = point;
+  view_class->locate = locate;
+  view_class->panel = panel;
+  view_class->describe = describe;
+  view_class->write_csv = write_csv;
+  view_class->enlarge = enlarge;
+}
+
+static void
+mhar_map_view_init (MharMapView *self)
+{
+  self->back = gtk_button_new_with_mnemonic (_("‹ _All heads"));
+  gtk_widget_set_tooltip_text (self->back, _("Back to a map per head (Escape)"));
+  gtk_widget_set_visible (self->back, FALSE);
+  gtk_widget_set_parent (self->back, GTK_WIDGET (self));
+  g_signal_connect_swapped (self->back, "clicked", G_CALLBACK (on_back), self);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Depth maps"), -1);
+}
+
+GtkWidget *
+mhar_map_view_new (MharSelection *selection)
+{
+  MharMapView *self = g_object_new (MHAR_TYPE_MAP_VIEW, NULL);
+
+  g_signal_connect_object (selection, "notify::head", G_CALLBACK (on_head), self, G_CONNECT_SWAPPED);
+  mhar_figure_view_set_selection (MHAR_FIGURE_VIEW (self), selection);
+  return GTK_WIDGET (self);
+}
+
+void
+mhar_map_view_set_dataset (MharMapView *self, MharDataset *set)
+{
+  mhar_figure_view_set_dataset (MHAR_FIGURE_VIEW (self), set);
+}
+
+void
+mhar_map_view_set_display (MharMapView *self, const MharDisplay *display)
+{
+  mhar_figure_view_set_display (MHAR_FIGURE_VIEW (self), display);
+}
+
+char *
+mhar_map_view_to_csv (MharMapView *self)
+{
+  return mhar_figure_view_to_csv (MHAR_FIGURE_VIEW (self));
+}
+
+void
+mhar_map_view_set_enlarged (MharMapView *self, gboolean enlarged)
+{
+  if (self->enlarged == enlarged)
+    return;
+  self->enlarged = enlarged;
+  gtk_widget_set_visible (self->back, enlarged);
+  gtk_widget_queue_allocate (GTK_WIDGET (self));
+  mhar_figure_view_invalidate (MHAR_FIGURE_VIEW (self));
+}
+
+gboolean
+mhar_map_view_get_enlarged (MharMapView *self)
+{
+  return self->enlarged;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "app/gui/sentence.h"
+
+#include "app/gui/dataset-look.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+
+/* How far from the null's mean, in its standard deviations, still counts as inside it. */
+#define BAND 2.0
+
+/* "L3.mlp, head 2" or "L3.mlp, mean of 4 heads" or "L3.mlp". */
+static char *
+reader (const MharDataset *set, const MharPoint *at)
+{
+  const char *site = mhar_look_site (set, at->site);
+  int heads = mhar_look_n_heads (set, at->site);
+
+  if (heads < 2)
+    return g_strdup (site);
+  if (at->head < 0)
+    return g_strdup_printf (_("%s, mean of %d heads,"), site, heads);
+  return g_strdup_printf (_("%s, head %d"), site, at->head);
+}
+
+/* What random queries reach, against one head's deviation from the head mean. */
+static void
+append_deviation (GString *line, const MharDataset *set, double deviation)
+{
+  double null = mhar_dataset_real (set, "null_max_deviation", NAN), points = 100 * fabs (deviation);
+
+  if (deviation >= 0)
+    g_string_append_printf (line, _(", %.1f points above the head mean"), points);
+  else
+    g_string_append_printf (line, _(", %.1f points below the head mean"), points);
+  if (isnan (null))
+    g_string_append (line, _("; there is no null to compare with (0 draws)"));
+  else if (fabs (deviation) > null)
+    g_string_append_printf (line, _(" — beyond what a random query of this norm reaches (%.1f)"), 100 * null);
+  else
+    g_string_append_printf (line, _(" — inside what a random query of this norm reaches (%.1f)"), 100 * null);
+}
+
+static char *
+cell (const MharDataset *set, const MharPoint *at)
+{
+  double weight = mhar_look_cell (set, "weight", at->site, at->head, at->source);
+  double deviation = at->head >= 0 ? mhar_look_cell (set, "deviation", at->site, at->head, at->source) : NAN;
+  int sources = mhar_look_n_sources (set, at->site);
+  const char *source = mhar_look_source (set, at->site, at->source);
+  g_autofree char *who = reader (set, at);
+  GString *line = g_string_new (NULL);
+
+  if (sources == 1) {
+    g_string_printf (line, _("%s has one source, %s, and reads all of it"), mhar_look_site (set, at->site), source);
+    return g_string_free (line, FALSE);
+  }
+  if (isnan (weight)) {
+    g_string_printf (line, _("%s: this run holds no weights"), who);
+    return g_string_free (line, FALSE);
+  }
+  g_string_printf (line, _("%s reads %.1f %% of %s"), who, 100 * weight, source);
+  if (!isnan (deviation))
+    append_deviation (line, set, deviation);
+  else
+    g_string_append_printf (line, _(" — %.1f times its even share (%.1f %%) of %d sources"), weight * sources,
+                            100.0 / sources, sources);
+  return g_string_free (line, FALSE);
+}
+
+/* Where `value` lies against a null of that mean and standard deviation. */
+static const char *
+verdict (double value, double null, double sd)
+{
+  if (isnan (null))
+    return _("there is no null to compare with");
+  if (isnan (sd))
+    return value > null ? _("above the one draw there is") : _("not above the one draw there is");
+  if (value > null + BAND * sd)
+    return _("more than random queries do");
+  if (value < null - BAND * sd)
+    return _("less than random queries do");
+  return _("inside the null");
+}
+
+static char *
+disagreement (const MharDataset *set, const MharPoint *at)
+{
+  MharDisagreement d = mhar_look_disagreement (set, at->site);
+  gboolean many = mhar_look_n_heads (set, at->site) > 1;
+  const char *site = mhar_look_site (set, at->site);
+  const char *format
+      = many ? _("%s: its heads disagree by %.4f nat") : _("%s: the slices of its query disagree by %.4f nat");
+
+  if (mhar_look_n_sources (set, at->site) == 1)
+    return g_strdup_printf (_("%s has one source: there is nothing to disagree about"), site);
+  if (isnan (d.trained))
+    return g_strdup_printf (_("%s: this run holds no disagreement"), site);
+  g_autoptr (GString) line = g_string_new (NULL);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  g_string_printf (line, format, site, d.trained);
+#pragma GCC diagnostic pop
+  if (!isnan (d.null) && !isnan (d.null_sd))
+    g_string_append_printf (line, _(", random queries by %.4f ± %.4f"), d.null, d.null_sd);
+  else if (!isnan (d.null))
+    g_string_append_printf (line, _(", a random query by %.4f"), d.null);
+  g_string_append_printf (line, " — %s", verdict (d.trained, d.null, d.null_sd));
+  return g_strdup (line->str);
+}
+
+static int
+output_named (const MharDataset *set, const char *label)
+{
+  const MharField *field = mhar_dataset_get (set, "output_label");
+
+  for (gsize i = 0; field != NULL && field->type == MHAR_FIELD_STRING && i < mhar_field_length (field); i++)
+    if (g_strcmp0 (field->data.str[i], label) == 0)
+      return (int) i;
+  return -1;
+}
+
+/* The selected source's output against that of the selected site's own sublayer. */
+static char *
+collinearity (const MharDataset *set, const MharPoint *at)
+{
+  const MharField *cosine = mhar_dataset_get (set, "cosine");
+  const char *a = mhar_look_source (set, at->site, at->source), *b = mhar_look_site (set, at->site);
+  int i = output_named (set, a), j = output_named (set, b);
+  double mean = mhar_dataset_real (set, "collinearity_mean", NAN),
+         most = mhar_dataset_real (set, "collinearity_mean_abs", NAN);
+
+  if (cosine == NULL || cosine->n_dims != 2)
+    return g_strdup (_("This run holds no collinearity"));
+  if (i < 0 || j < 0 || (gsize) i >= cosine->shape[0] || (gsize) j >= cosine->shape[1])
+    return g_strdup_printf (
+        _("Sublayer outputs have a mean cosine of %.3f (mean size %.3f): the nearer to 0, the more they differ"), mean,
+        most);
+  double value = mhar_field_value (cosine, (gsize) i * cosine->shape[1] + (gsize) j);
+  return g_strdup_printf (
+      _("The outputs of %s and %s have a cosine of %.3f; all pairs a mean of %.3f (mean size %.3f)"), a, b, value,
+      mean, most);
+}
+
+static char *
+entropy (const MharDataset *set, const MharPoint *at)
+{
+  double nats = mhar_look_head (set, "entropy", at->site, at->head);
+  double share = at->source >= 0 ? mhar_look_cell (set, "contribution", at->site, at->head, at->source) : NAN;
+  int sources = mhar_look_n_sources (set, at->site);
+  g_autofree char *who = reader (set, at);
+
+  if (isnan (nats) || sources < 2)
+    return cell (set, at);
+  g_autoptr (GString) line = g_string_new (NULL);
+  g_string_printf (line, _("%s uses its %d sources as if they were %.1f (entropy %.3f nat)"), who, sources, exp (nats),
+                   nats);
+  if (!isnan (share))
+    g_string_append_printf (line, _("; %s adds a vector of length %.3f"), mhar_look_source (set, at->site, at->source),
+                            share);
+  return g_strdup (line->str);
+}
+
+/* Both checkpoints at the cell of the same labels. */
+static char *
+comparison (const MharDataset *set, const MharDataset *other, const MharPoint *at)
+{
+  const char *source = mhar_look_source (set, at->site, at->source);
+  double a = mhar_look_cell (set, "weight", at->site, at->head, at->source);
+  double b = mhar_look_counterpart (set, other, "weight", at->site, at->head, at->source);
+  g_autofree char *who = reader (set, at);
+
+  if (other == NULL)
+    return g_strdup (_("Choose a second checkpoint to compare with"));
+  if (isnan (a) || isnan (b))
+    return g_strdup_printf (_("%s has no counterpart in the second checkpoint here"), who);
+  return g_strdup_printf (_("%s reads %.1f %% of %s in A and %.1f %% in B: a difference of %+.1f points"), who,
+                          100 * a, source, 100 * b, 100 * (b - a));
+}
+
+static char *
+nothing_selected (const MharDataset *set)
+{
+  if (mhar_look_n_sites (set) == 0)
+    return g_strdup (
+        _("A plain Transformer: nothing reads over depth, so only the collinearity of its outputs is shown"));
+  return g_strdup (_("Point at a cell or a site to read its value here"));
+}
+
+char *
+mhar_sentence (const MharDataset *set, const MharDataset *other, const MharPoint *at)
+{
+  if (set == NULL)
+    return g_strdup ("");
+  if (at->page == MHAR_PAGE_COLLINEARITY)
+    return collinearity (set, at);
+  if (at->site < 0)
+    return nothing_selected (set);
+  if (at->page == MHAR_PAGE_DISAGREEMENT)
+    return disagreement (set, at);
+  if (at->page == MHAR_PAGE_COMPARE)
+    return comparison (set, other, at);
+  if (at->page == MHAR_PAGE_SOURCES || at->source < 0)
+    return at->page == MHAR_PAGE_SOURCES ? entropy (set, at) : disagreement (set, at);
+  return cell (set, at);
+}

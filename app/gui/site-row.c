@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "app/gui/site-row.h"
+
+#include "app/gui/dataset-look.h"
+
+#include <math.h>
+
+struct _MharSiteRow {
+  GObject parent;
+  guint index;
+  char *label;
+  double values[MHAR_SITE_N_COLUMNS];
+};
+
+G_DEFINE_FINAL_TYPE (MharSiteRow, mhar_site_row, G_TYPE_OBJECT)
+
+static void
+finalize (GObject *object)
+{
+  g_free (MHAR_SITE_ROW (object)->label);
+  G_OBJECT_CLASS (mhar_site_row_parent_class)->finalize (object);
+}
+
+static void
+mhar_site_row_class_init (MharSiteRowClass *class)
+{
+  G_OBJECT_CLASS (class)->finalize = finalize;
+}
+
+static void
+mhar_site_row_init (MharSiteRow *self)
+{
+  for (int c = 0; c < MHAR_SITE_N_COLUMNS; c++)
+    self->values[c] = NAN;
+}
+
+static MharSiteRow *
+new_row (guint index, const char *label, int sources)
+{
+  MharSiteRow *self = g_object_new (MHAR_TYPE_SITE_ROW, NULL);
+
+  self->index = index;
+  self->label = g_utf8_make_valid (label, -1);
+  self->values[MHAR_SITE_LABEL] = index;
+  self->values[MHAR_SITE_SOURCES] = sources;
+  return self;
+}
+
+MharSiteRow *
+mhar_site_row_new (const MharDataset *set, guint index)
+{
+  int site = (int) index;
+  MharSiteRow *self = new_row (index, mhar_look_site (set, site), mhar_look_n_sources (set, site));
+  MharDisagreement d = mhar_look_disagreement (set, site);
+
+  if (mhar_look_n_sources (set, site) > 1)
+    self->values[MHAR_SITE_ENTROPY] = mhar_look_head (set, "entropy", site, -1);
+  self->values[MHAR_SITE_TRAINED] = d.trained;
+  self->values[MHAR_SITE_NULL] = d.null;
+  self->values[MHAR_SITE_EXCESS] = d.trained - d.null;
+  return self;
+}
+
+MharSiteRow *
+mhar_site_row_new_planned (const MharPlan *plan, guint index)
+{
+  const MharSite *site = mhar_plan_site (plan, index);
+  return new_row (index, site->label, site->n_sources);
+}
+
+guint
+mhar_site_row_index (const MharSiteRow *self)
+{
+  return self->index;
+}
+
+double
+mhar_site_row_value (const MharSiteRow *self, MharSiteColumn column)
+{
+  return self->values[column];
+}
+
+char *
+mhar_site_row_text (const MharSiteRow *self, MharSiteColumn column)
+{
+  double value = self->values[column];
+
+  if (column == MHAR_SITE_LABEL)
+    return g_strdup (self->label);
+  if (isnan (value))
+    return g_strdup ("–");
+  if (column == MHAR_SITE_SOURCES)
+    return g_strdup_printf ("%.0f", value);
+  if (column == MHAR_SITE_ENTROPY)
+    return g_strdup_printf ("%.2f", value);
+  return column == MHAR_SITE_EXCESS ? g_strdup_printf ("%+.3f", value) : g_strdup_printf ("%.3f", value);
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+#include "app/gui/window-private.h"
+
+#include "app/gui/sentence.h"
+
+#include <glib/gi18n.h>
+
+G_DEFINE_FINAL_TYPE (MharWindow, mhar_window, GTK_TYPE_APPLICATION_WINDOW)
+
+MharSettings *
+mhar_window_settings (MharWindow *self)
+{
+  return mhar_application_settings (MHAR_APPLICATION (gtk_window_get_application (GTK_WINDOW (self))));
+}
+
+void
+mhar_window_show_notice (MharWindow *self, GtkMessageType type, const char *text, const char *button,
+                         const char *action)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  gtk_info_bar_set_message_type (self->notice, type);
+  gtk_label_set_label (self->notice_label, valid);
+  gtk_widget_set_visible (GTK_WIDGET (self->notice_button), button != NULL);
+  if (button != NULL) {
+    gtk_button_set_label (self->notice_button, button);
+    gtk_actionable_set_action_name (GTK_ACTIONABLE (self->notice_button), action);
+  }
+  gtk_info_bar_set_revealed (self->notice, TRUE);
+}
+
+void
+mhar_window_hide_notice (MharWindow *self)
+{
+  gtk_info_bar_set_revealed (self->notice, FALSE);
+}
+
+void
+mhar_window_refresh_sentence (MharWindow *self)
+{
+  MharPoint at = { mhar_centre_get_page (self->centre), mhar_selection_get_site (self->selection),
+                   mhar_selection_get_head (self->selection), mhar_selection_get_source (self->selection) };
+  g_autofree char *text = mhar_sentence (self->set, self->other_set, &at);
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  gtk_label_set_label (self->sentence, valid);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->sentence), valid[0] != '\0' ? valid : NULL);
+}
+
+static void
+on_page_changed (MharWindow *self)
+{
+  mhar_window_refresh_sentence (self);
+  mhar_window_update_actions (self);
+}
+
+static void
+on_display_changed (MharWindow *self)
+{
+  mhar_selection_panel_set_display (self->selection_panel, mhar_centre_get_display (self->centre));
+}
+
+static void
+refresh_title (MharWindow *self)
+{
+  g_autofree char *what = self->opened != NULL ? mhar_opened_describe (self->opened) : NULL;
+  g_autoptr (GString) title
+      = g_string_new (self->opened != NULL ? mhar_opened_name (self->opened) : _("Depth routing"));
+
+  if (self->other != NULL)
+    g_string_append_printf (title, _(" against %s"), mhar_opened_name (self->other));
+  gtk_window_set_title (GTK_WINDOW (self), title->str);
+  gtk_label_set_label (self->title_label, title->str);
+  gtk_label_set_label (self->subtitle_label, what != NULL ? what : "");
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->subtitle_label), what);
+  gtk_widget_set_visible (GTK_WIDGET (self->subtitle_label), what != NULL);
+}
+
+static const char *
+empty_text (const MharWindow *self)
+{
+  if (self->running != NULL)
+    return _("Running. Maps fill in window by window.");
+  return _("Press Run (Ctrl+Enter): the text on the left goes through the checkpoint, and what its reads attend to "
+            "appears here.");
+}
+
+/* Whoever types goes on typing. */
+static void
+focus_picture (MharWindow *self)
+{
+  GtkWidget *focus = gtk_window_get_focus (GTK_WINDOW (self));
+
+  if (focus == NULL || !GTK_IS_TEXT_VIEW (focus))
+    mhar_centre_focus (self->centre);
+}
+
+void
+mhar_window_refresh (MharWindow *self)
+{
+  gint64 t_ = g_get_monotonic_time ();
+  gboolean saved = self->opened != NULL && mhar_opened_checkpoint (self->opened) == NULL;
+  MharShown shown = { self->set, self->other_set, NULL, NULL, NULL };
+
+  refresh_title (self);
+  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "refresh_title ", (n_-t_)/1000.0); t_ = n_; }
+  if (self->result != NULL && self->set == g_ptr_array_index (self->result->sets, 0)) {
+    shown.capture = self->result->capture;
+    shown.text = self->result->text;
+    shown.tokens = self->result->tokens;
+  }
+  if (self->opened != NULL) {
+    gtk_stack_set_visible_child_name (self->root_stack, "work");
+    mhar_checkpoint_panel_show (self->checkpoint_panel, self->opened, self->set);
+    mhar_sites_view_show (self->sites, mhar_opened_plan (self->opened), self->set);
+  }
+  gtk_widget_set_visible (GTK_WIDGET (self->prompt), !saved);
+  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "gtk_widget_set_visible ", (n_-t_)/1000.0); t_ = n_; }
+  gtk_widget_set_visible (GTK_WIDGET (self->probe), !saved);
+  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "gtk_widget_set_visible ", (n_-t_)/1000.0); t_ = n_; }
+  gtk_widget_set_visible (self->run_box, self->opened != NULL && !saved);
+  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "gtk_widget_set_visible ", (n_-t_)/1000.0); t_ = n_; }
+  gtk_widget_set_visible (GTK_WIDGET (self->export_button), self->opened != NULL);
+  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "gtk_widget_set_visible ", (n_-t_)/1000.0); t_ = n_; }
+  gtk_widget_set_visible (GTK_WIDGET (self->sentence), self->opened != NULL);
+  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "gtk_widget_set_visible ", (n_-t_)/1000.0); t_ = n_; }
+  mhar_selection_set_dataset (self->selection, self->set);
+  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "mhar_selection_set_dataset ", (n_-t_)/1000.0); t_ = n_; }
+  mhar_selection_panel_set_dataset (self->selection_panel, self->set);
+  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "mhar_selection_panel_set_dataset ", (n_-t_)/1000.0); t_ = n_; }
+  mhar_centre_show (self->centre, &shown, empty_text (self));
+  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "mhar_centre_show ", (n_-t_)/1000.0); t_ = n_; }
+  if (mhar_selection_choose_largest (self->selection))
+    focus_picture (self);
+  mhar_window_refresh_sentence (self);
+  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "mhar_window_refresh_sentence ", (n_-t_)/1000.0); t_ = n_; }
+  mhar_window_update_actions (self);
+  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "mhar_window_update_actions ", (n_-t_)/1000.0); t_ = n_; }
+}
+
+void
+mhar_window_show_start (MharWindow *self)
+{
+  mhar_start_page_show_recent (self->start, mhar_window_settings (self));
+  gtk_stack_set_visible_child_name (self->root_stack, "start");
+  mhar_window_update_actions (self);
+}
+
+gboolean
+mhar_window_is_empty (MharWindow *self)
+{
+  return self->opened == NULL && self->opening == NULL;
+}
+
+/* A dark desktop is one whose text is lighter than its ground. */
+static void
+follow_colours (MharWindow *self)
+{
+  GdkRGBA ink;
+
+  gtk_style_context_get_color (gtk_widget_get_style_context (GTK_WIDGET (self->sentence)), &ink);
+  gboolean dark = ink.red + ink.green + ink.blue > 1.5f;
+  mhar_centre_set_theme (self->centre, dark ? MHAR_FIGURE_DARK : MHAR_FIGURE_LIGHT);
+  mhar_start_page_set_dark (self->start, dark);
+}
+
+static gboolean
+follow_theme (gpointer self)
+{
+  follow_colours (self);
+  return G_SOURCE_REMOVE;
+}
+
+/* Later: styles are worked out after the setting has changed. */
+static void
+on_theme (MharWindow *self)
+{
+  g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, follow_theme, g_object_ref (self), g_object_unref);
+}
+
+static gboolean
+on_close (GtkWindow *window)
+{
+  MharWindow *self = MHAR_WINDOW (window);
+  MharSettings *settings = mhar_window_settings (self);
+  const MharDisplay *display = mhar_centre_get_display (self->centre);
+  int width, height;
+
+  gtk_window_get_default_size (window, &width, &height);
+  mhar_settings_set_integer (settings, "maximized", gtk_window_is_maximized (window));
+  if (!gtk_window_is_maximized (window)) {
+    mhar_settings_set_integer (settings, "width", width);
+    mhar_settings_set_integer (settings, "height", height);
+  }
+  mhar_settings_set_string (settings, "page", mhar_page_name (mhar_centre_get_page (self->centre)));
+  mhar_settings_set_string (settings, "scale", mhar_display_scale_name (display->scale));
+  mhar_settings_set_real (settings, "low", display->low);
+  mhar_settings_set_real (settings, "high", display->high);
+  mhar_settings_set_string (settings, "map", mhar_display_map_name (display->map));
+  mhar_settings_set_integer (settings, "paper", display->style == MHAR_FIGURE_AUTHORS);
+  mhar_probe_panel_save (self->probe, settings);
+  mhar_settings_save (settings);
+  mhar_window_stop (self);
+  g_cancellable_cancel (self->opening);
+  return FALSE;
+}
+
+static void
+dispose (GObject *object)
+{
+  MharWindow *self = MHAR_WINDOW (object);
+
+  mhar_window_stop (self);
+  if (self->chooser != NULL)
+    gtk_native_dialog_destroy (GTK_NATIVE_DIALOG (self->chooser));
+  g_clear_object (&self->chooser);
+  gtk_widget_dispose_template (GTK_WIDGET (object), MHAR_TYPE_WINDOW);
+  G_OBJECT_CLASS (mhar_window_parent_class)->dispose (object);
+}
+
+static void
+finalize (GObject *object)
+{
+  MharWindow *self = MHAR_WINDOW (object);
+
+  g_clear_object (&self->selection);
+  g_clear_object (&self->opening);
+  g_clear_object (&self->running);
+  g_clear_pointer (&self->opened, mhar_opened_unref);
+  g_clear_pointer (&self->other, mhar_opened_unref);
+  g_clear_pointer (&self->result, mhar_run_result_unref);
+  g_clear_pointer (&self->ran, mhar_run_request_free);
+  g_clear_pointer (&self->set, mhar_dataset_unref);
+  g_clear_pointer (&self->other_set, mhar_dataset_unref);
+  g_clear_pointer (&self->devices, g_ptr_array_unref);
+  G_OBJECT_CLASS (mhar_window_parent_class)->finalize (object);
+}
+
+static void
+bind_children (GtkWidgetClass *class)
+{
+  gtk_widget_class_bind_template_child (class, MharWindow, open_button);
+  gtk_widget_class_bind_template_child (class, MharWindow, export_button);
+  gtk_widget_class_bind_template_child (class, MharWindow, menu_button);
+  gtk_widget_class_bind_template_child (class, MharWindow, title_label);
+  gtk_widget_class_bind_template_child (class, MharWindow, subtitle_label);
+  gtk_widget_class_bind_template_child (class, MharWindow, notice_label);
+  gtk_widget_class_bind_template_child (class, MharWindow, sentence);
+  gtk_widget_class_bind_template_child (class, MharWindow, run_box);
+  gtk_widget_class_bind_template_child (class, MharWindow, start_slot);
+  gtk_widget_class_bind_template_child (class, MharWindow, work_slot);
+  gtk_widget_class_bind_template_child (class, MharWindow, device_drop);
+  gtk_widget_class_bind_template_child (class, MharWindow, run_stack);
+  gtk_widget_class_bind_template_child (class, MharWindow, root_stack);
+  gtk_widget_class_bind_template_child (class, MharWindow, progress);
+  gtk_widget_class_bind_template_child (class, MharWindow, progress_label);
+  gtk_widget_class_bind_template_child (class, MharWindow, notice);
+  gtk_widget_class_bind_template_child (class, MharWindow, notice_button);
+}
+
+static void
+mhar_window_class_init (MharWindowClass *class)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+
+  G_OBJECT_CLASS (class)->dispose = dispose;
+  G_OBJECT_CLASS (class)->finalize = finalize;
+  GTK_WINDOW_CLASS (class)->close_request = on_close;
+  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/mhar_probe/Viewer/ui/window.ui");
+  bind_children (widget_class);
+}
+
+static void
+mhar_window_init (MharWindow *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+  self->selection = mhar_selection_new ();
+  self->devices = g_ptr_array_new_with_free_func (g_free);
+  self->start = MHAR_START_PAGE (mhar_start_page_new ());
+  gtk_widget_set_hexpand (GTK_WIDGET (self->start), TRUE);
+  gtk_box_append (GTK_BOX (self->start_slot), GTK_WIDGET (self->start));
+  mhar_window_build_columns (self);
+  g_signal_connect_object (self->selection, "changed", G_CALLBACK (mhar_window_refresh_sentence), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->centre, "page-changed", G_CALLBACK (on_page_changed), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->centre, "display-changed", G_CALLBACK (on_display_changed), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->notice, "response", G_CALLBACK (mhar_window_hide_notice), self, G_CONNECT_SWAPPED);
+  mhar_window_add_actions (self);
+  mhar_window_add_keys (self);
+  mhar_window_add_drop (self);
+}
+
+static void
+restore (MharWindow *self)
+{
+  const MharSettings *settings = mhar_window_settings (self);
+  g_autofree char *page_name = mhar_settings_get_string (settings, "page");
+  MharPage page = mhar_page_parse (page_name);
+  g_autofree char *scale = mhar_settings_get_string (settings, "scale"),
+                  *map = mhar_settings_get_string (settings, "map");
+  MharDisplay display;
+
+  mhar_display_init (&display);
+  display.scale = mhar_display_scale_parse (scale != NULL ? scale : "");
+  display.map = mhar_display_map_parse (map != NULL ? map : "");
+  display.low = mhar_settings_get_real (settings, "low", -0.1);
+  display.high = mhar_settings_get_real (settings, "high", 0.1);
+  display.style = mhar_settings_get_integer (settings, "paper", 0) == 1 ? MHAR_FIGURE_AUTHORS : MHAR_FIGURE_PLAIN;
+  gtk_window_set_default_size (GTK_WINDOW (self),
+                               CLAMP (mhar_settings_get_integer (settings, "width", 1280), 400, 16384),
+                               CLAMP (mhar_settings_get_integer (settings, "height", 800), 300, 16384));
+  if (mhar_settings_get_integer (settings, "maximized", 0) == 1)
+    gtk_window_maximize (GTK_WINDOW (self));
+  mhar_probe_panel_load (self->probe, settings);
+  mhar_centre_set_display (self->centre, &display);
+  if (page < MHAR_N_PAGES)
+    mhar_centre_set_page (self->centre, page);
+}
+
+MharWindow *
+mhar_window_new (MharApplication *application)
+{
+  MharWindow *self = g_object_new (MHAR_TYPE_WINDOW, "application", application, NULL);
+
+  restore (self);
+  mhar_window_find_devices (self);
+  mhar_window_load_bundled_text (self);
+  mhar_window_update_open_menu (self);
+  mhar_window_refresh (self);
+  mhar_window_show_start (self);
+  g_signal_connect_object (gtk_widget_get_settings (GTK_WIDGET (self)), "notify::gtk-application-prefer-dark-theme",
+                           G_CALLBACK (on_theme), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (gtk_widget_get_settings (GTK_WIDGET (self)), "notify::gtk-theme-name", G_CALLBACK (on_theme),
+                           self, G_CONNECT_SWAPPED);
+  on_theme (self);
+  return self;
+}

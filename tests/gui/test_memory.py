@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A hundred runs leave the window as large as ten did."""
+from pathlib import Path
+
+from desk import DEMO, case, main, wait_for
+
+
+def resident(pid):
+    """MiB in memory."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+def run_some(v, times):
+    for _ in range(times):
+        v.key("ctrl+Return", pause=0.02)
+        wait_for(lambda: v.all("push button", "^Run$"), 60)
+
+
+@case
+def a_hundred_runs(start, folder):
+    v = start(DEMO / "mhar", tokens=128)
+    wait_for(lambda: v.title() == "mhar")
+    run_some(v, 20)
+    before = resident(v.process.pid)
+    run_some(v, 80)
+    after = resident(v.process.pid)
+    print(f"# {before:.0f} MiB after 20 runs, {after:.0f} MiB after 100", flush=True)
+    assert after < before * 1.1, (before, after)
+    v.close()
+
+
+if __name__ == "__main__":
+    main()

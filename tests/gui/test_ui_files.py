@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every .ui file of the window is one that GTK's own validator accepts; every shortcut of the program is in the shortcuts window,
+and every action that window names has a shortcut."""
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ui = Path(sys.argv[1])
+validator, xvfb = shutil.which("gtk4-builder-tool"), shutil.which("xvfb-run")
+files = sorted(ui.glob("*.ui"))
+assert files
+print(f"1..{len(files) + 1}")
+for number, path in enumerate(files, 1):
+    if validator is None or xvfb is None:
+        print(f"ok {number} - {path.name} # SKIP gtk4-builder-tool or xvfb-run is not installed")
+        continue
+    done = subprocess.run([xvfb, "-a", validator, "validate", path], capture_output=True, text=True)
+    print(f"{'ok' if done.returncode == 0 else 'not ok'} {number} - {path.name}")
+    for line in (done.stdout + done.stderr).splitlines():
+        print("#", line)
+
+source = (ui.parent / "application.c").read_text("utf-8")
+keys = set(re.findall(r'\{ "((?:win|app|window)\.[a-z:-]+)", \{', source))
+shown = set(re.findall(r'"action-name">([^<]*)<', (ui / "shortcuts.ui").read_text("utf-8")))
+print("ok" if keys and keys == shown else "not ok", len(files) + 1, "- shortcuts window")
+for name in sorted(keys ^ shown):
+    print("#", name, "is only in", "application.c" if name in keys else "shortcuts.ui")
