@@ -6,11 +6,14 @@ PREFIX ?= /usr/local
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 BUILD_PACKAGES := gcc meson ninja-build pkg-config libglib2.0-dev libjansson-dev libhdf5-dev \
-  libopenblas-openmp-dev libcairo2-dev libpango1.0-dev fonts-dejavu-core python3-docutils
+  libopenblas-openmp-dev libcairo2-dev libpango1.0-dev libgtk-4-dev gettext fonts-dejavu-core python3-docutils
 TEST_PACKAGES := python3-numpy python3-regex python3-h5py python3-xarray python3-netcdf4 python3-h5netcdf \
   netcdf-bin poppler-utils librsvg2-bin
 
-.PHONY: all build demo test install bench screenshots clean build-packages test-packages
+GUI_TEST_PACKAGES := xvfb dbus-x11 at-spi2-core python3-pyatspi xdotool adwaita-icon-theme imagemagick desktop-file-utils appstream \
+  libgtk-4-bin
+
+.PHONY: all build demo test test-gui install bench screenshots clean build-packages test-packages
 
 all: build
 
@@ -45,6 +48,11 @@ demo: build
 
 test: test-packages build
 	@/usr/bin/python3 tests/run.py $(BUILD)
+
+# The window's tests: a display of their own, the real program, its accessibility tree.
+test-gui: test-packages build
+	$(call install_missing,$(GUI_TEST_PACKAGES))
+	@meson test -C $(BUILD) --no-rebuild --suite gui --print-errorlogs
 
 install: build
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild

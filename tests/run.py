@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every test of a build, then the unit, loader and CLI tests again under ASan and UBSan.
+"""Runs every test of a build but the window's (`make test-gui`), then the unit, loader and CLI tests again under ASan and UBSan.
 
     run.py BUILD [--no-sanitizers]
 
@@ -9,17 +9,16 @@ import os
 import subprocess
 import sys
 
-SANITIZED = ["unit", "sanitized"]
+SANITIZED = ["--suite", "unit", "--suite", "sanitized"]
+HEADLESS = ["--no-suite", "gui"]
 
 
-def run_suite(build, suites=()):
+def run_suite(build, suites):
     """Counts of (passed, failed, skipped) after `meson test`; failures' output goes to the screen."""
     log = os.path.join(build, "meson-logs", "testlog.json")
     if os.path.exists(log):
         os.remove(log)
-    command = ["meson", "test", "-C", build, "--print-errorlogs", "--no-rebuild", "--num-processes", "2"]
-    for suite in suites:
-        command += ["--suite", suite]
+    command = ["meson", "test", "-C", build, "--print-errorlogs", "--no-rebuild", "--num-processes", "2", *suites]
     status = subprocess.call(command)
     counts = {"OK": 0, "SKIP": 0, "bad": 0}
     if os.path.exists(log):
@@ -36,14 +35,14 @@ def sanitized(build):
     target = build + "-asan"
     if not os.path.exists(os.path.join(target, "build.ninja")):
         subprocess.check_call(["meson", "setup", target, "-Db_sanitize=address,undefined", "-Db_lundef=false",
-                               "-Dcuda=disabled", "-Doptimization=1"], stdout=subprocess.DEVNULL)
+                               "-Dcuda=disabled", "-Dgui=disabled", "-Doptimization=1"], stdout=subprocess.DEVNULL)
     subprocess.check_call(["ninja", "-C", target, "--quiet"])
     return run_suite(target, SANITIZED)
 
 
 def main():
     build = sys.argv[1]
-    results = [run_suite(build)]
+    results = [run_suite(build, HEADLESS)]
     if "--no-sanitizers" not in sys.argv:
         results.append(sanitized(build))
     passed, failed, skipped = (sum(column) for column in zip(*results))
