@@ -3,6 +3,8 @@
 
 #include "probes/labels.h"
 
+#include <math.h>
+
 void
 mhar_probe_setup_init (MharProbeSetup *setup, const MharPlan *plan, const MharProbeOptions *options)
 {
@@ -49,6 +51,8 @@ mhar_probe_conclude (const MharConclusion *c)
   mhar_dataset_set_real (out, "loss", mhar_pool_scalar (c->pool, "loss") / mhar_pool_scalar (c->pool, "pairs"));
   for (guint w = 0; w < plan->warnings->len; w++)
     g_ptr_array_add (warnings, g_strdup (g_ptr_array_index (plan->warnings, w)));
+  if (!isfinite (mhar_dataset_real (out, "loss", NAN)))
+    g_ptr_array_add (warnings, g_strdup ("the loss is not a finite number: the weights hold NaN or infinite values, or overflow"));
   if (c->stopped > 0)
     g_ptr_array_add (warnings, g_strdup_printf ("stopped after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                                                 " windows: every mean is over those",

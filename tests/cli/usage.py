@@ -134,4 +134,16 @@ def devices(scratch):
     assert re.match(r"cpu +\S", text) and re.search(r"^cuda", text, re.M), text
 
 
+@case
+def an_input_is_never_the_output(scratch):
+    folder = copy_checkpoint(MH, scratch / "copy")
+    text = scratch / "text.txt"
+    text.write_text("some words of text")
+    for option, name, more in (("-o", folder / "model.safetensors", []), ("-o", folder / "config.json", []),
+                               ("-o", text, ["--text", text])):
+        before = name.read_bytes()
+        check_refusal(probe(folder, "--tokens", IDS, option, name) if not more else probe(folder, *more, option, name), 2)
+        assert name.read_bytes() == before, name
+
+
 main()
