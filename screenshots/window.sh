@@ -49,7 +49,7 @@ shot() {
   echo "$name.png"
 }
 
-run="ctrl+Return 6s"
+run="ctrl+Return 7s"
 light="appearance=light"
 dark="appearance=dark"
 shot window-start 1280x800 1 "$light" ""
@@ -58,8 +58,8 @@ shot window-maps-dark 1280x800 1 "$dark" "$demo/mhar" $run
 shot window-weights 1280x800 1 "$light" "$demo/mhar" $run ctrl+d
 shot window-disagreement 1280x800 1 "$light" "$demo/single" $run alt+2 Next Next
 shot window-collinearity 1280x800 1 "$light" "$demo/mhar" $run alt+3
-shot window-tokens 1280x800 1 "$light" "$demo/mhar" $run alt+4 Next Next Next
-shot window-tokens-dark 1280x800 1 "$dark" "$demo/mhar" $run alt+4 Next Next Next
+shot window-tokens 1280x800 1 "$light" "$demo/mhar" $run Next Next Next Next Next alt+4 bracketright bracketright bracketright bracketright bracketright bracketright bracketright
+shot window-tokens-dark 1280x800 1 "$dark" "$demo/mhar" $run Next Next Next Next Next alt+4 bracketright bracketright bracketright bracketright bracketright bracketright bracketright
 shot window-sources 1280x800 1 "$light" "$demo/mhar" $run alt+5 Next Next Next Next Next Next
 shot window-table 1280x800 1 "$light" "$demo/mhar" $run ctrl+t
 shot window-running 1280x800 1 "$light\ntokens=0" "$demo/mhar" ctrl+Return 3s
@@ -75,4 +75,4 @@ deep="$light\ntokens=512\ndraws=4"
 shot window-deep 1280x800 1 "$deep" "$work/deep" ctrl+Return 20s
 shot window-small 900x600 1 "$light" "$demo/mhar" $run
 shot window-maps@2x 1280x800 2 "$light" "$demo/mhar" $run
-shot window-tokens@2x 1280x800 2 "$dark" "$demo/mhar" $run alt+4 Next Next Next
+shot window-tokens@2x 1280x800 2 "$dark" "$demo/mhar" $run Next Next Next Next Next alt+4 bracketright bracketright bracketright bracketright bracketright bracketright bracketright

@@ -21,10 +21,14 @@ finalize (GObject *object)
   G_OBJECT_CLASS (mhar_site_row_parent_class)->finalize (object);
 }
 
+static guint changed_signal;
+
 static void
 mhar_site_row_class_init (MharSiteRowClass *class)
 {
   G_OBJECT_CLASS (class)->finalize = finalize;
+  changed_signal
+    = g_signal_new ("changed", MHAR_TYPE_SITE_ROW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void
@@ -46,18 +50,27 @@ new_row (guint index, const char *label, int sources)
   return self;
 }
 
-MharSiteRow *
-mhar_site_row_new (const MharDataset *set, guint index)
+void
+mhar_site_row_update (MharSiteRow *self, const MharDataset *set)
 {
-  int site = (int) index;
-  MharSiteRow *self = new_row (index, mhar_look_site (set, site), mhar_look_n_sources (set, site));
+  int site = (int) self->index;
   MharDisagreement d = mhar_look_disagreement (set, site);
 
-  if (mhar_look_n_sources (set, site) > 1)
-    self->values[MHAR_SITE_ENTROPY] = mhar_look_head (set, "entropy", site, -1);
+  self->values[MHAR_SITE_ENTROPY]
+    = mhar_look_n_sources (set, site) > 1 ? mhar_look_head (set, "entropy", site, -1) : NAN;
   self->values[MHAR_SITE_TRAINED] = d.trained;
   self->values[MHAR_SITE_NULL] = d.null;
   self->values[MHAR_SITE_EXCESS] = d.trained - d.null;
+  g_signal_emit (self, changed_signal, 0);
+}
+
+MharSiteRow *
+mhar_site_row_new (const MharDataset *set, guint index)
+{
+  MharSiteRow *self
+    = new_row (index, mhar_look_site (set, (int) index), mhar_look_n_sources (set, (int) index));
+
+  mhar_site_row_update (self, set);
   return self;
 }
 

@@ -27,6 +27,9 @@ MharSiteRow *mhar_site_row_new (const MharDataset *set, guint index);
 /* Of a plan that has not been run: label and sources only. */
 MharSiteRow *mhar_site_row_new_planned (const MharPlan *plan, guint index);
 
+/* Takes the site's numbers from another run; signal "changed". */
+void mhar_site_row_update (MharSiteRow *row, const MharDataset *set);
+
 guint mhar_site_row_index (const MharSiteRow *row);
 /* The column's number (the index for the label, so that sorting by it keeps the depth's order); NaN where there is
  * none. */

@@ -16,7 +16,14 @@ struct _MharSitesView {
   GtkSortListModel *sorted;
   GtkSingleSelection *chosen;
   gboolean following; /* the row follows the selection, not the other way */
+
+  /* Rows take a run's numbers a few at a time: a deep model's would keep the window from answering. */
+  MharDataset *numbers; /* what the rows show, or will; NULL: none yet */
+  guint next, left; /* row to be updated next; rows still to do */
+  guint updating;   /* source */
 };
+
+#define ROWS_AT_ONCE 12
 
 G_DEFINE_FINAL_TYPE (MharSitesView, mhar_sites_view, GTK_TYPE_WIDGET)
 
@@ -34,10 +41,30 @@ on_setup (GtkSignalListItemFactory *factory G_GNUC_UNUSED, GtkListItem *item, gp
 }
 
 static void
+show_value (MharSiteRow *row, GtkListItem *item)
+{
+  gpointer column = g_object_get_data (G_OBJECT (item), "column");
+  g_autofree char *text = mhar_site_row_text (row, (MharSiteColumn) GPOINTER_TO_INT (column));
+  GtkLabel *label = GTK_LABEL (gtk_list_item_get_child (item));
+
+  if (g_strcmp0 (gtk_label_get_label (label), text) != 0)
+    gtk_label_set_label (label, text);
+}
+
+static void
 on_bind (GtkSignalListItemFactory *factory G_GNUC_UNUSED, GtkListItem *item, gpointer column)
 {
-  g_autofree char *text = mhar_site_row_text (gtk_list_item_get_item (item), (MharSiteColumn) GPOINTER_TO_INT (column));
-  gtk_label_set_label (GTK_LABEL (gtk_list_item_get_child (item)), text);
+  MharSiteRow *row = gtk_list_item_get_item (item);
+
+  g_object_set_data (G_OBJECT (item), "column", column);
+  g_signal_connect (row, "changed", G_CALLBACK (show_value), item);
+  show_value (row, item);
+}
+
+static void
+on_unbind (GtkSignalListItemFactory *factory G_GNUC_UNUSED, GtkListItem *item, gpointer column G_GNUC_UNUSED)
+{
+  g_signal_handlers_disconnect_by_func (gtk_list_item_get_item (item), show_value, item);
 }
 
 /* What has no number counts as the least: with the largest first, which is what one looks for, it goes last. */
@@ -61,6 +88,7 @@ add_column (MharSitesView *self, MharSiteColumn c)
 
   g_signal_connect (factory, "setup", G_CALLBACK (on_setup), GINT_TO_POINTER (c));
   g_signal_connect (factory, "bind", G_CALLBACK (on_bind), GINT_TO_POINTER (c));
+  g_signal_connect (factory, "unbind", G_CALLBACK (on_unbind), GINT_TO_POINTER (c));
   gtk_column_view_column_set_sorter (column, sorter);
   gtk_column_view_column_set_expand (column, c == MHAR_SITE_LABEL);
   gtk_column_view_append_column (self->table, column);
@@ -119,6 +147,8 @@ dispose (GObject *object)
   MharSitesView *self = MHAR_SITES_VIEW (object);
   GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (self));
 
+  g_clear_handle_id (&self->updating, g_source_remove);
+  g_clear_pointer (&self->numbers, mhar_dataset_unref);
   g_clear_pointer (&child, gtk_widget_unparent);
   g_clear_object (&self->selection);
   g_clear_object (&self->rows);
@@ -166,17 +196,88 @@ mhar_sites_view_new (MharSelection *selection)
   return GTK_WIDGET (self);
 }
 
-void
-mhar_sites_view_show (MharSitesView *self, const MharPlan *plan, MharDataset *set)
+static gboolean
+update_some (gpointer data)
+{
+  MharSitesView *self = data;
+  guint n = g_list_model_get_n_items (G_LIST_MODEL (self->rows));
+
+  for (guint i = 0; i < ROWS_AT_ONCE && self->left > 0; i++, self->left--) {
+    g_autoptr (MharSiteRow) row = g_list_model_get_item (G_LIST_MODEL (self->rows), self->next);
+    mhar_site_row_update (row, self->numbers);
+    self->next = (self->next + 1) % n;
+  }
+  if (self->left > 0)
+    return G_SOURCE_CONTINUE;
+  self->updating = 0;
+  gtk_sorter_changed (gtk_column_view_get_sorter (self->table), GTK_SORTER_CHANGE_DIFFERENT);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+same_site (MharSitesView *self, guint i, const char *label, int sources)
+{
+  g_autoptr (MharSiteRow) row = g_list_model_get_item (G_LIST_MODEL (self->rows), i);
+  g_autofree char *shown = mhar_site_row_text (row, MHAR_SITE_LABEL);
+
+  return g_str_equal (shown, label) && mhar_site_row_value (row, MHAR_SITE_SOURCES) == sources;
+}
+
+/* Whether the rows are of the sites of `set`, or of the plan where there is none, and only their numbers may differ. */
+static gboolean
+same_sites (MharSitesView *self, const MharPlan *plan, const MharDataset *set)
+{
+  guint n = g_list_model_get_n_items (G_LIST_MODEL (self->rows)), wanted = 0;
+
+  if (set != NULL)
+    wanted = (guint) mhar_look_n_sites (set);
+  else if (plan != NULL && self->numbers == NULL)
+    wanted = plan->sites->len;
+  if (n == 0 || n != wanted)
+    return FALSE;
+  for (guint i = 0; i < n; i++) {
+    const MharSite *site = set == NULL ? mhar_plan_site (plan, i) : NULL;
+    if (!same_site (self, i, site != NULL ? site->label : mhar_look_site (set, (int) i),
+                    site != NULL ? site->n_sources : mhar_look_n_sources (set, (int) i)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+update_rows (MharSitesView *self, MharDataset *set)
+{
+  g_clear_pointer (&self->numbers, mhar_dataset_unref);
+  self->numbers = mhar_dataset_ref (set);
+  self->left = g_list_model_get_n_items (G_LIST_MODEL (self->rows));
+  if (self->updating == 0)
+    self->updating = g_idle_add (update_some, self);
+}
+
+static void
+replace_rows (MharSitesView *self, const MharPlan *plan, MharDataset *set)
 {
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func (g_object_unref);
   guint n = set != NULL ? (guint) mhar_look_n_sites (set) : plan != NULL ? plan->sites->len : 0;
 
+  g_clear_handle_id (&self->updating, g_source_remove);
+  g_clear_pointer (&self->numbers, mhar_dataset_unref);
+  self->numbers = set != NULL ? mhar_dataset_ref (set) : NULL;
+  self->next = self->left = 0;
   for (guint s = 0; s < n; s++)
     g_ptr_array_add (rows, set != NULL ? mhar_site_row_new (set, s) : mhar_site_row_new_planned (plan, s));
   self->following = TRUE;
   g_list_store_splice (self->rows, 0, g_list_model_get_n_items (G_LIST_MODEL (self->rows)), rows->pdata, rows->len);
   self->following = FALSE;
+}
+
+void
+mhar_sites_view_show (MharSitesView *self, const MharPlan *plan, MharDataset *set)
+{
+  if (!same_sites (self, plan, set))
+    replace_rows (self, plan, set);
+  else if (set != NULL)
+    update_rows (self, set);
   gtk_column_view_column_set_title (self->trained_column,
                                     set != NULL && !mhar_look_many_heads (set) ? _("KL") : _("JS"));
   on_selection_changed (self);

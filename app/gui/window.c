@@ -43,6 +43,8 @@ mhar_window_refresh_sentence (MharWindow *self)
   g_autofree char *text = mhar_sentence (self->set, self->other_set, &at);
   g_autofree char *valid = g_utf8_make_valid (text, -1);
 
+  if (g_str_equal (gtk_label_get_label (self->sentence), valid))
+    return;
   gtk_label_set_label (self->sentence, valid);
   gtk_widget_set_tooltip_text (GTK_WIDGET (self->sentence), valid[0] != '\0' ? valid : NULL);
 }
@@ -98,12 +100,10 @@ focus_picture (MharWindow *self)
 void
 mhar_window_refresh (MharWindow *self)
 {
-  gint64 t_ = g_get_monotonic_time ();
   gboolean saved = self->opened != NULL && mhar_opened_checkpoint (self->opened) == NULL;
   MharShown shown = { self->set, self->other_set, NULL, NULL, NULL };
 
   refresh_title (self);
-  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "refresh_title ", (n_-t_)/1000.0); t_ = n_; }
   if (self->result != NULL && self->set == g_ptr_array_index (self->result->sets, 0)) {
     shown.capture = self->result->capture;
     shown.text = self->result->text;
@@ -115,27 +115,17 @@ mhar_window_refresh (MharWindow *self)
     mhar_sites_view_show (self->sites, mhar_opened_plan (self->opened), self->set);
   }
   gtk_widget_set_visible (GTK_WIDGET (self->prompt), !saved);
-  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "gtk_widget_set_visible ", (n_-t_)/1000.0); t_ = n_; }
   gtk_widget_set_visible (GTK_WIDGET (self->probe), !saved);
-  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "gtk_widget_set_visible ", (n_-t_)/1000.0); t_ = n_; }
   gtk_widget_set_visible (self->run_box, self->opened != NULL && !saved);
-  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "gtk_widget_set_visible ", (n_-t_)/1000.0); t_ = n_; }
   gtk_widget_set_visible (GTK_WIDGET (self->export_button), self->opened != NULL);
-  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "gtk_widget_set_visible ", (n_-t_)/1000.0); t_ = n_; }
   gtk_widget_set_visible (GTK_WIDGET (self->sentence), self->opened != NULL);
-  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "gtk_widget_set_visible ", (n_-t_)/1000.0); t_ = n_; }
   mhar_selection_set_dataset (self->selection, self->set);
-  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "mhar_selection_set_dataset ", (n_-t_)/1000.0); t_ = n_; }
   mhar_selection_panel_set_dataset (self->selection_panel, self->set);
-  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "mhar_selection_panel_set_dataset ", (n_-t_)/1000.0); t_ = n_; }
   mhar_centre_show (self->centre, &shown, empty_text (self));
-  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "mhar_centre_show ", (n_-t_)/1000.0); t_ = n_; }
   if (mhar_selection_choose_largest (self->selection))
     focus_picture (self);
   mhar_window_refresh_sentence (self);
-  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "mhar_window_refresh_sentence ", (n_-t_)/1000.0); t_ = n_; }
   mhar_window_update_actions (self);
-  { gint64 n_ = g_get_monotonic_time (); if (n_ - t_ > 3000) g_printerr ("%s %.1f ms\n", "mhar_window_update_actions ", (n_-t_)/1000.0); t_ = n_; }
 }
 
 void

@@ -211,6 +211,7 @@ def fewer_draws_without_a_run(start, folder):
     v.key("ctrl+a")
     v.type("3")
     v.key("Tab")
+    wait_for(lambda: draws.queryValue().currentValue == 3)
     v.press("push button", "^Recompute$")
     v.find("label", "Computed anew from the last run")
     v.save_as("ctrl+s", folder / "run.h5")
@@ -218,7 +219,8 @@ def fewer_draws_without_a_run(start, folder):
     one, two = (json.loads(probe("--json", "--from", folder / n))["checkpoints"] for n in ("run.h5", "cli.h5"))
     for run in one + two:
         run.pop("path")
-    assert one == two and one[0]["head_js"]["draws"] == 3
+    assert one[0]["head_js"]["draws"] == 3, one[0]["head_js"]
+    assert one == two
     dumps = [subprocess.run(["h5dump", "-g", "/checkpoint_0/sums", folder / n], capture_output=True, text=True).stdout
              .splitlines()[1:] for n in ("run.h5", "cli.h5")]
     assert dumps[0] == dumps[1]
