@@ -45,17 +45,25 @@ unpack (const MharProbeSetup *setup, const MharRouteSums *sums, gsize windows, M
     }
 }
 
-/* The random queries' weights, only ever pooled: [window, draw, Σ heads·N of the sites with several heads]. */
-static void
-add_null_weights (const MharProbeSetup *setup, const MharNullSums *null, gsize windows, MharDataset *slab)
+/* Σ heads·N of the sites with several heads: how the random queries' weights are packed. */
+static gsize
+packed_length (const MharProbeSetup *setup)
 {
-  gsize draws = setup->options->null_draws, packed = 0, base = 0, k = 0;
-  MharDataset *pooled = mhar_dataset_find_child (slab, "pooled");
+  gsize packed = 0;
 
   for (guint s = 0; s < setup->plan->sites->len; s++) {
     const MharSite *site = mhar_plan_site (setup->plan, s);
     packed += mhar_site_counts (site, TRUE) ? (gsize) site->heads * site->n_sources : 0;
   }
+  return packed;
+}
+
+/* The random queries' weights, only ever pooled: [window, draw, Σ heads·N of the sites with several heads]. */
+static void
+add_null_weights (const MharProbeSetup *setup, const MharNullSums *null, gsize windows, MharDataset *slab)
+{
+  gsize draws = setup->options->null_draws, packed = packed_length (setup), base = 0, k = 0;
+  MharDataset *pooled = mhar_dataset_find_child (slab, "pooled");
   const char *dims[] = { "window", "draw", "packed" };
   gsize shape[] = { windows, draws, packed };
   MharField *field = mhar_dataset_add (pooled, mhar_field_new ("weight_null", "sum over tokens of random queries' weights", "1",
@@ -124,14 +132,10 @@ largest (const double *values, gsize n)
 static double
 null_max_deviation (const MharProbeSetup *setup, const double *sums, double tokens)
 {
-  gsize draws = setup->options->null_draws, packed = 0;
+  gsize draws = setup->options->null_draws, packed = packed_length (setup);
   double total = 0;
   g_autofree double *dev = g_new (double, setup->max_heads *setup->max_sources);
 
-  for (guint s = 0; s < setup->plan->sites->len; s++) {
-    const MharSite *site = mhar_plan_site (setup->plan, s);
-    packed += mhar_site_counts (site, TRUE) ? (gsize) site->heads * site->n_sources : 0;
-  }
   for (gsize j = 0; j < draws; j++) {
     double most = 0;
     const double *at = sums + j * packed;
