@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-#define MHAR_OPS_ABI 2
+#define MHAR_OPS_ABI 3
 #define MHAR_BACKEND_SYMBOL "mhar_backend_get"
 
 typedef enum {
@@ -118,7 +118,7 @@ typedef struct {
 typedef struct {
   double *kl;     /* [W, Q, S] Σ over tokens of KL(a_s ‖ alpha), nats */
   double *js;     /* [W, Q] Σ over tokens of mean_h KL(w_h ‖ mean over heads), nats */
-  double *weight; /* [W, Q, heads, N] Σ over tokens of the weights */
+  double *weight; /* [Q, heads, N] Σ over the tokens of all W windows of the weights */
 } MharNullSums;
 
 /* Which positions count: of each window the positions skip ≤ i < t, and of those, in window order, the first

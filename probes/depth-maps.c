@@ -58,14 +58,15 @@ packed_length (const MharProbeSetup *setup)
   return packed;
 }
 
-/* The random queries' weights, only ever pooled: [window, draw, Σ heads·N of the sites with several heads]. */
+/* The random queries' weights, only ever pooled, so the batch is as one window: [1, draw, Σ heads·N of the sites with several
+ * heads]. */
 static void
-add_null_weights (const MharProbeSetup *setup, const MharNullSums *null, gsize windows, MharDataset *slab)
+add_null_weights (const MharProbeSetup *setup, const MharNullSums *null, MharDataset *slab)
 {
   gsize draws = setup->options->null_draws, packed = packed_length (setup), base = 0, k = 0;
   MharDataset *pooled = mhar_dataset_find_child (slab, "pooled");
   const char *dims[] = { "window", "draw", "packed" };
-  gsize shape[] = { windows, draws, packed };
+  gsize shape[] = { 1, draws, packed };
   MharField *field = mhar_dataset_add (pooled, mhar_field_new ("weight_null", "sum over tokens of random queries' weights", "1",
                                                                MHAR_FIELD_F64, 3, dims, shape));
   for (guint s = 0; s < setup->plan->sites->len; s++) {
@@ -73,9 +74,8 @@ add_null_weights (const MharProbeSetup *setup, const MharNullSums *null, gsize w
     gsize cells = (gsize) site->heads * site->n_sources;
     if (!mhar_site_counts (site, TRUE))
       continue;
-    for (gsize i = 0; i < windows * draws; i++)
-      for (gsize c = 0; c < cells; c++)
-        field->data.f64[i * packed + base + c] = null[k].weight[i * cells + c];
+    for (gsize j = 0; j < draws; j++)
+      memcpy (field->data.f64 + j * packed + base, null[k].weight + j * cells, cells * sizeof (double));
     base += cells;
     k++;
   }
@@ -101,7 +101,7 @@ batch (gpointer state G_GNUC_UNUSED, MharBatch *b, MharDataset *slab, GError **e
                             windows, 3, setup);
   unpack (setup, &sums, windows, weight, contribution, entropy);
   if (null != NULL)
-    add_null_weights (setup, null, windows, slab);
+    add_null_weights (setup, null, slab);
   return TRUE;
 }
 

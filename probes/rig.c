@@ -178,7 +178,7 @@ mhar_batch_head_null (MharBatch *batch, const MharNullSums **sums, GError **erro
       const MharSite *site = mhar_plan_site (rig->setup->plan, (guint) entry->site);
       gsize draws = (gsize) entry->n_queries;
       rig->head_null_sums[i].js = g_new0 (double, windows *draws);
-      rig->head_null_sums[i].weight = g_new0 (double, windows *draws *site->heads *site->n_sources);
+      rig->head_null_sums[i].weight = g_new0 (double, draws *site->heads *site->n_sources);
     }
     int status = ops_of (rig)->null_run (context_of (rig), mhar_rig_route (rig), rig->head_null, batch->null_span,
                                          rig->head_null_sums);

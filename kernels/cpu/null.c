@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries scored against a finished history, reduced on the spot: a task takes some queries at one site in one window,
- * and for a block of tokens at a time forms their logits (one product a source and slice), the softmaxes and the sums.
+/* Queries scored against a finished history, reduced on the spot: a task takes some queries at one site, window after
+ * window, and for a block of tokens at a time forms their logits (one product a source and slice), the softmaxes and the sums.
  * No array over draws, sources and all tokens ever exists, and a task adds its tokens in order, so the sums do not
  * depend on the threads. */
 #include "kernels/cpu/route-private.h"
@@ -343,7 +343,7 @@ reduce_query (const NullSite *s, const MharNullSums *sums, size_t w, size_t q, c
   size_t at = w * s->Q + q;
   if (!s->sliced)
     reduce_heads (s, logits, part, count, lanes, sums->js == NULL ? NULL : sums->js + at,
-                  sums->weight == NULL ? NULL : sums->weight + at * s->parts * s->n);
+                  sums->weight == NULL ? NULL : sums->weight + q * s->parts * s->n);
   else if (sums->kl != NULL)
     reduce_slices (s, logits, part, count, lanes, sums->kl + at * s->parts);
 }
@@ -357,12 +357,12 @@ clear_sums (const NullSite *s, const MharNullSums *sums, size_t W)
   if (!s->sliced && sums->js != NULL)
     memset (sums->js, 0, n * sizeof (double));
   if (!s->sliced && sums->weight != NULL)
-    memset (sums->weight, 0, n * s->parts * s->n * sizeof (double));
+    memset (sums->weight, 0, s->Q * s->parts * s->n * sizeof (double));
 }
 
 static void
-run_task (const MharRoute *r, const NullSite *s, size_t w, size_t chunk, MharSpan span, double *scratch,
-          const MharNullSums *sums)
+run_window (const MharRoute *r, const NullSite *s, size_t w, size_t chunk, MharSpan span, double *scratch,
+            const MharNullSums *sums)
 {
   size_t q0 = chunk * s->chunk, n_queries = s->Q - q0 < s->chunk ? s->Q - q0 : s->chunk;
   size_t counted = mhar_cpu_counted (span, w), start = w * r->t + (size_t) (span.skip > 0 ? span.skip : 0);
@@ -377,14 +377,14 @@ run_task (const MharRoute *r, const NullSite *s, size_t w, size_t chunk, MharSpa
   }
 }
 
-/* Task `i` of all: which site, and which chunk and window of it. Sites with most sources tend to come last and are
- * started first. */
+/* Task `i` of all: which site, and which chunk of it. Sites with most sources tend to come last and are started
+ * first. */
 static const NullSite *
-find_task (const MharNull *n, size_t W, size_t *i, size_t *site)
+find_task (const MharNull *n, size_t *i, size_t *site)
 {
   size_t k = n->n_sites;
   while (k-- > 0) {
-    size_t tasks = n->sites[k].n_chunks * W;
+    size_t tasks = n->sites[k].n_chunks;
     if (*i < tasks) {
       *site = k;
       return &n->sites[k];
@@ -404,7 +404,7 @@ mhar_cpu_null_run (MharContext *c, MharRoute *r, MharNull *n, MharSpan span, con
   if (status != MHAR_OK)
     return status;
   for (size_t i = 0; i < n->n_sites; i++) {
-    tasks += n->sites[i].n_chunks * r->W;
+    tasks += n->sites[i].n_chunks;
     clear_sums (&n->sites[i], &sums[i], r->W);
   }
   if (tasks < threads)
@@ -419,9 +419,9 @@ mhar_cpu_null_run (MharContext *c, MharRoute *r, MharNull *n, MharSpan span, con
 #pragma omp parallel for schedule(dynamic) num_threads((int) threads)
   for (size_t i = 0; i < tasks; i++) {
     size_t task = i, site = 0;
-    const NullSite *s = find_task (n, r->W, &task, &site);
-    run_task (r, s, task / s->n_chunks, task % s->n_chunks, span,
-              (double *) scratch + (size_t) omp_get_thread_num () * per_thread, &sums[site]);
+    const NullSite *s = find_task (n, &task, &site);
+    for (size_t w = 0; w < r->W; w++)
+      run_window (r, s, w, task, span, (double *) scratch + (size_t) omp_get_thread_num () * per_thread, &sums[site]);
   }
   return MHAR_OK;
 }

@@ -111,27 +111,29 @@ struct NullAdd {
   int64_t first_float, floats;
 };
 
-/* Where sum k of query q of a tile goes; −1: nowhere. */
+/* Where sum k of query q of a tile goes; −1: nowhere. `pooled`: over all windows. */
 static __device__ int64_t
-add_place (const NullAdd &a, const MharNullTile &tile, int q, int64_t k)
+add_place (const NullAdd &a, const MharNullTile &tile, int q, int64_t k, bool *pooled)
 {
   if (tile.run[q] < 0)
     return -1;
   const MharNullRun run = a.runs[tile.run[q]];
   const NullEntry entry = a.entries[run.entry];
-  const int64_t query = (int64_t) (a.first_window + blockIdx.y) * entry.n_queries + run.first_query + tile.first_slot
-                        + q - run.first_slot;
+  const int64_t query = run.first_query + tile.first_slot + q - run.first_slot;
+  const int64_t here = (int64_t) (a.first_window + blockIdx.y) * entry.n_queries + query;
   if (entry.sliced)
-    return entry.kl < 0 ? -1 : entry.kl + query * entry.parts + k;
+    return entry.kl < 0 ? -1 : entry.kl + here * entry.parts + k;
   if (k == (int64_t) entry.parts * tile.n_steps)
-    return entry.js < 0 ? -1 : entry.js + query;
+    return entry.js < 0 ? -1 : entry.js + here;
   const int32_t position = a.positions[run.position + k % tile.n_steps];
-  return entry.weight < 0 || position < 0
+  *pooled = true;
+  return blockIdx.y > 0 || entry.weight < 0 || position < 0
            ? -1
            : entry.weight + (query * entry.parts + k / tile.n_steps) * entry.n + position;
 }
 
-/* Σ over a window's pieces, in double and in order. Grid [floats / 128, windows]. */
+/* Σ over a window's pieces, in double and in order; sums over all windows go on from those of the windows before. Grid
+ * [floats / 128, windows]. */
 __global__ void
 null_add_kernel (const __grid_constant__ NullAdd a)
 {
@@ -148,12 +150,14 @@ null_add_kernel (const __grid_constant__ NullAdd a)
   }
   const MharNullTile &tile = a.tiles[low];
   const int64_t at = i - (tile.partial - a.first_float);
-  const int64_t to = add_place (a, tile, (int) (at % NULL_QUERIES), at / NULL_QUERIES);
+  bool pooled = false;
+  const int64_t to = add_place (a, tile, (int) (at % NULL_QUERIES), at / NULL_QUERIES, &pooled);
   if (to < 0)
     return;
-  double sum = 0;
-  for (int slot = 0; slot < a.slots; slot++)
-    sum += a.partial[((int64_t) blockIdx.y * a.slots + slot) * a.floats + i];
+  const int64_t first = pooled ? 0 : (int64_t) blockIdx.y * a.slots, n = pooled ? (int64_t) gridDim.y * a.slots : a.slots;
+  double sum = pooled && a.first_window > 0 ? a.result[to] : 0.0;
+  for (int64_t slot = 0; slot < n; slot++)
+    sum += a.partial[(first + slot) * a.floats + i];
   a.result[to] = sum;
 }
 
@@ -306,7 +310,7 @@ null_places (MharNull *null, MharSpan span, const MharNullSums *sums)
       at += e->js < 0 ? 0 : queries;
       e->weight = !e->sliced && sums[i].weight ? at : -1;
       null->kinds.items[k].weights |= e->weight >= 0;
-      at += e->weight < 0 ? 0 : queries * e->parts * e->n;
+      at += e->weight < 0 ? 0 : (int64_t) e->n_queries * e->parts * e->n;
       e->end = at;
     }
   }
@@ -381,7 +385,7 @@ hand_over_piece (const MharNull *null, MharSpan span, int64_t from, int64_t n, c
     const int64_t queries = (int64_t) span.windows * e->n_queries;
     hand_over (from, n, host, e->kl, queries * e->parts, sums[i].kl);
     hand_over (from, n, host, e->js, queries, sums[i].js);
-    hand_over (from, n, host, e->weight, queries * e->parts * e->n, sums[i].weight);
+    hand_over (from, n, host, e->weight, (int64_t) e->n_queries * e->parts * e->n, sums[i].weight);
   }
 }
 

@@ -379,7 +379,7 @@ bench_null (History &h, int heads, int draws, MharSpan span)
     sites.push_back ({ s, draws, queries.data (), heads == 1 ? 4 : 0, 0, 0, NULL });
     room.emplace_back ((size_t) span.windows * draws * (heads == 1 ? 4 : 1));
     double *first = room.back ().data ();
-    room.emplace_back (heads == 1 ? 0 : (size_t) span.windows * draws * heads * (s + 1));
+    room.emplace_back (heads == 1 ? 0 : (size_t) draws * heads * (s + 1));
     sums.push_back ({ heads == 1 ? first : NULL, heads == 1 ? NULL : first, heads == 1 ? NULL : room.back ().data () });
   }
   MharNull *null = NULL;

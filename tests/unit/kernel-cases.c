@@ -43,8 +43,9 @@ static const KernelCase cases[] = {
   { "attention/sliding-7", KERNEL_ATTENTION, .W = 2, .t = 133, .A = 2, .K = 1, .E = 32, .sliding = 7 },
   { "attention/sliding-100", KERNEL_ATTENTION, .W = 1, .t = 150, .A = 3, .K = 3, .E = 16, .sliding = 100 },
   { "attention/equal", KERNEL_ATTENTION, .W = 1, .t = 65, .A = 2, .K = 2, .E = 16, .equal_rows = true },
-  /* Scores of 1e4 carry a float error of 1e-3, and weights move by as much where two are close. */
-  { "attention/huge", KERNEL_ATTENTION, .W = 1, .t = 65, .A = 2, .K = 1, .E = 16, .size = 60.0, .slack = 5.0,
+  /* Scores of 1e4 carry a float error of 1e-3, and weights move by as much where two are close; how much depends on the
+   * order in which BLAS adds: 0.9 of the plain limit with OpenBLAS's SkylakeX kernels, 8.5 with its Zen ones. */
+  { "attention/huge", KERNEL_ATTENTION, .W = 1, .t = 65, .A = 2, .K = 1, .E = 16, .size = 60.0, .slack = 20.0,
     .device_slack = 100.0 },
   { "swiglu/odd", KERNEL_SWIGLU, .W = 1, .t = 33, .V = 31 },
   { "swiglu/large", KERNEL_SWIGLU, .W = 2, .t = 31, .V = 80, .size = 60.0 },
@@ -697,7 +698,7 @@ run_null (Run *r)
   MharNullSums *sums = must_alloc (n, sizeof *sums);
   for (size_t i = 0; i < n; i++) {
     const MharNullSite *site = &r->in->nulls[i];
-    n_weights += queries * k->H * (size_t) (site->n_take > 0 ? site->n_take : r->in->sites[site->site].n_sources);
+    n_weights += k->Q * k->H * (size_t) (site->n_take > 0 ? site->n_take : r->in->sites[site->site].n_sources);
   }
   double *kl = kernel_output (r->result, "null kl", true, n * queries * k->S);
   double *js = kernel_output (r->result, "null js", true, n * queries);
@@ -708,7 +709,7 @@ run_null (Run *r)
     sums[i].kl = site->slices > 0 ? kl + i * queries * k->S : NULL;
     sums[i].js = site->slices > 0 ? NULL : js + i * queries;
     sums[i].weight = site->slices > 0 ? NULL : weight;
-    weight += queries * k->H * sources;
+    weight += k->Q * k->H * sources;
   }
   TRY (r, r->ops->null_new (r->c, r->route, r->in->nulls, n, &r->null));
   TRY (r, r->ops->null_run (r->c, r->route, r->null, case_span (k), sums));

@@ -433,7 +433,7 @@ refer_null (const KernelCase *k, const KernelInputs *in, KernelResult *result)
   size_t queries = k->W * k->Q, n_weights = 0;
 #define SOURCES(null) ((size_t) ((null)->n_take > 0 ? (null)->n_take : in->sites[(null)->site].n_sources))
   for (size_t i = 0; i < in->n_nulls; i++)
-    n_weights += queries * k->H * SOURCES (&in->nulls[i]);
+    n_weights += k->Q * k->H * SOURCES (&in->nulls[i]);
   double *kl = kernel_output (result, "null kl", true, in->n_nulls * queries * k->S);
   double *js = kernel_output (result, "null js", true, in->n_nulls * queries);
   double *weight = kernel_output (result, "null weights", true, n_weights);
@@ -445,11 +445,11 @@ refer_null (const KernelCase *k, const KernelInputs *in, KernelResult *result)
         size_t at = token / k->t * k->Q + q;
         const double *query = null->queries + q * size;
         if (null->slices == 0)
-          add_heads (k, in, null, query, token, js + i * queries + at, weight + at * columns);
+          add_heads (k, in, null, query, token, js + i * queries + at, weight + q * columns);
         for (size_t s = 0; null->slices > 0 && s < k->S; s++)
           kl[(i * queries + at) * k->S + s] += slice_divergence (k, in, null, query, token, s);
       }
-    weight += queries * columns;
+    weight += k->Q * columns;
   }
 #undef SOURCES
 }
