@@ -124,8 +124,8 @@ mhar_null_stage_bytes (int chunk_steps, int rows)
 #define NULL_PIPE_BYTES (16 * NULL_STAGES) /* of the barriers below */
 
 /* ---- items on their way ----
- * The warps take turns in bringing an item to its stage; `full` counts the threads of the one that does, `empty` the
- * warps that have read it. No barrier of the whole block: while one warp multiplies, another may be at the sums of an
+ * The warps take turns in bringing an item to its stage; `full` counts the threads of the one that does, `empty` all
+ * threads, each of which has read its share of it. No barrier of the whole block: while one warp multiplies, another may be at the sums of an
  * earlier item. */
 
 struct MharNullPipe {
@@ -139,7 +139,7 @@ mhar_null_pipe_begin (void *barriers)
   if (threadIdx.x == 0)
     for (int i = 0; i < NULL_STAGES; i++) {
       asm volatile ("mbarrier.init.shared.b64 [%0], %1;" ::"r"(pipe.full + 8 * i), "r"(32) : "memory");
-      asm volatile ("mbarrier.init.shared.b64 [%0], %1;" ::"r"(pipe.empty + 8 * i), "r"(NULL_WARPS) : "memory");
+      asm volatile ("mbarrier.init.shared.b64 [%0], %1;" ::"r"(pipe.empty + 8 * i), "r"(NULL_THREADS) : "memory");
     }
   __syncthreads ();
   return pipe;
@@ -192,13 +192,12 @@ mhar_null_pipe_filled (const MharNullPipe &pipe, uint32_t item)
   mhar_null_pipe_wait (pipe.full + item % NULL_STAGES * 8, item / NULL_STAGES & 1);
 }
 
-/* This warp has read an item. */
+/* This thread has read its share of an item. One arrival for a warp would do for the machine, but racecheck follows each
+ * thread by itself. */
 static __device__ __forceinline__ void
 mhar_null_pipe_read (const MharNullPipe &pipe, uint32_t item)
 {
-  __syncwarp ();
-  if (threadIdx.x % 32 == 0)
-    mhar_null_pipe_arrive (pipe.empty + item % NULL_STAGES * 8);
+  mhar_null_pipe_arrive (pipe.empty + item % NULL_STAGES * 8);
 }
 
 /* ---- a thread block's work ---- */
