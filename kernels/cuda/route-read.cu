@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One read of the depth history, one kernel a site: a few warps take a token and
  *   1. take the older part, whose maximum, sum and mix are known;
- *   2. take the site's newest rows, two at a time while the next two are on their way to shared memory: score them, and
+ *   2. take the site's newest rows, a few at a time while the next few are on their way to shared memory: score them, and
  *      bring the running maximum, sum and mix of Eq. 3 up to date;
  *   3. write the mix, its RMSNorm, or both.
  * Eq. 3 of arXiv 2607.27230: h = Σ_n softmax_n (q·RMSNorm(s_n)) s_n, head by head.
@@ -16,8 +16,21 @@
 #define READ_WARPS 8     /* that share a token, at most */
 #define READ_UNITS 5     /* sixteen-byte units of a row a lane holds, at most */
 #define READ_TOKENS 4    /* of a thread block where a warp has a token to itself */
-#define READ_ROWS 2      /* taken at a time */
-#define READ_STAGES 2    /* times that, at most, are on their way */
+#define READ_STAGES 2    /* steps of rows, at most, are on their way */
+
+/* Rows a step takes: where they are wide a barrier of the thread block is what a step costs. */
+static __host__ __device__ constexpr int
+read_rows (int units, bool cross)
+{
+  return cross && units <= 2 ? 3 : 2;
+}
+
+/* Warps of a multiprocessor that the registers suffice for. */
+static __host__ __device__ constexpr int
+read_resident (int units)
+{
+  return units <= 2 ? 24 : 16;
+}
 
 template <typename Real> struct ReadArgs {
   const Real *history;
@@ -63,46 +76,48 @@ read_place (const ReadArgs<Real> &a, int vec)
   return p;
 }
 
-/* Sums of N numbers each over the `lanes` lanes of a head or, lanes = 0, of the token; every thread calls it. */
+/* Sums of N numbers each over the `lanes` lanes of a head or, lanes = 0, of the token; every thread calls it. `turn`
+ * alternates between two places in shared memory: one barrier a call then keeps a call's numbers until all have them. */
 template <bool CROSS, int N>
 static __device__ __forceinline__ void
-read_sums (float (&x)[N], int lanes)
+read_sums (float (&x)[N], int lanes, int *turn)
 {
   for (int step = (lanes == 0 || lanes > 32 ? 32 : lanes) / 2; step > 0; step /= 2)
 #pragma unroll
     for (int i = 0; i < N; i++)
       x[i] += __shfl_xor_sync (0xffffffffu, x[i], step);
   if constexpr (CROSS) {
-    __shared__ float part[N][READ_WARPS];
+    __shared__ float part[2][N][READ_WARPS];
     if (lanes > 0 && lanes <= 32)
       return;
     const int warps = lanes ? lanes / 32 : blockDim.x / 32, first = threadIdx.x / 32 / warps * warps;
-    __syncthreads ();
+    float (&here)[N][READ_WARPS] = part[*turn];
+    *turn ^= 1;
 #pragma unroll
     for (int i = 0; i < N; i++)
-      part[i][threadIdx.x / 32] = x[i];
+      here[i][threadIdx.x / 32] = x[i];
     __syncthreads ();
 #pragma unroll
     for (int i = 0; i < N; i++) {
       x[i] = 0;
       for (int w = 0; w < warps; w++)
-        x[i] += part[i][first + w];
+        x[i] += here[i][first + w];
     }
   }
 }
 
 /* Products with the query and, if `measure`, squares of rows in registers, over a lane's channels. */
-template <typename Real, int VEC, int U, bool measure>
+template <typename Real, int VEC, int U, bool measure, int ROWS>
 static __device__ __forceinline__ void
-read_products (const MharVector<Real, VEC> (&x)[READ_ROWS][U], const float *query, int step, float (&dot)[READ_ROWS],
-               float (&square)[READ_ROWS])
+read_products (const MharVector<Real, VEC> (&x)[ROWS][U], const float *query, int step, float (&dot)[ROWS],
+               float (&square)[ROWS])
 {
 #pragma unroll
   for (int u = 0; u < U; u++) {
     float q[VEC];
     mhar_load_floats<VEC> (query + u * step, q);
 #pragma unroll
-    for (int c = 0; c < READ_ROWS; c++) {
+    for (int c = 0; c < ROWS; c++) {
       float s[VEC];
       mhar_vector_open<Real, VEC> (x[c][u], s);
 #pragma unroll
@@ -120,23 +135,23 @@ struct ReadStep {
   int from, count;
 };
 
-template <typename Real>
+template <int ROWS, typename Real>
 static __device__ __forceinline__ ReadStep
 read_step (const ReadArgs<Real> &a, int i)
 {
-  const int ready = (a.n_ready + READ_ROWS - 1) / READ_ROWS;
-  const int from = i < ready ? i * READ_ROWS : a.n_ready + (i - ready) * READ_ROWS;
-  return ReadStep{ from, min (READ_ROWS, (i < ready ? a.n_ready : a.n) - from) };
+  const int ready = (a.n_ready + ROWS - 1) / ROWS;
+  const int from = i < ready ? i * ROWS : a.n_ready + (i - ready) * ROWS;
+  return ReadStep{ from, min (ROWS, (i < ready ? a.n_ready : a.n) - from) };
 }
 
-/* Starts bringing this lane's part of a step's rows to `to`: [READ_ROWS, U, 32 lanes] of sixteen bytes. */
-template <typename Real, int VEC, int U>
+/* Starts bringing this lane's part of a step's rows to `to`: [ROWS, U, 32 lanes] of sixteen bytes. */
+template <int ROWS, typename Real, int VEC, int U>
 static __device__ __forceinline__ void
 read_bring (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, uint4 *to)
 {
   const Real *at = a.history + (size_t) p.token * a.width + p.channel;
 #pragma unroll
-  for (int c = 0; c < READ_ROWS; c++) {
+  for (int c = 0; c < ROWS; c++) {
     const bool there = p.live && c < step.count;
     const Real *from = there ? at + a.source[step.from + c].row * a.row_elements : a.history;
 #pragma unroll
@@ -145,22 +160,44 @@ read_bring (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, uint4 *t
   }
 }
 
-/* Σ s² of a step's rows, from a lane's part: over its head and over the row; of rows met here, kept for the
- * contributions and for later reads and scores. Every thread calls it. */
-template <typename Real, bool CROSS>
+/* Products and squares of a step's rows, of a lane's part, summed: over its head, `square` over the row too. A row of
+ * one head takes one barrier. Every thread calls it. */
+template <bool CROSS, typename Real, int ROWS>
 static __device__ __forceinline__ void
-read_measure (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, float (&square)[READ_ROWS])
+read_both (const ReadArgs<Real> &a, float (&dot)[ROWS], float (&square)[ROWS], float (&part)[ROWS], int *turn)
 {
-  float part[READ_ROWS];
+  float both[2 * ROWS];
 #pragma unroll
-  for (int c = 0; c < READ_ROWS; c++)
-    part[c] = square[c];
-  if (a.norm)
-    read_sums<CROSS> (part, a.lanes);
-  read_sums<CROSS> (square, 0);
+  for (int c = 0; c < ROWS; c++) {
+    both[c] = part[c] = square[c];
+    both[ROWS + c] = dot[c];
+  }
+  if (a.heads == 1)
+    read_sums<CROSS> (both, 0, turn);
+  else {
+    read_sums<CROSS> (square, 0, turn);
+    read_sums<CROSS> (dot, a.lanes, turn);
+    if (a.norm)
+      read_sums<CROSS> (part, a.lanes, turn);
+    return;
+  }
+#pragma unroll
+  for (int c = 0; c < ROWS; c++) {
+    square[c] = part[c] = both[c];
+    dot[c] = both[ROWS + c];
+  }
+}
+
+/* Σ s² of a step's rows that are met here, over a head and over the row, kept for the contributions and for later reads
+ * and scores. */
+template <typename Real, int ROWS>
+static __device__ __forceinline__ void
+read_measure (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, const float (&square)[ROWS],
+              const float (&part)[ROWS])
+{
   const bool first = blockIdx.y == 0 && p.live;
 #pragma unroll
-  for (int c = 0; c < READ_ROWS; c++) {
+  for (int c = 0; c < ROWS; c++) {
     if (c >= step.count || step.from + c < a.n_met)
       continue;
     float *to = a.squares + (size_t) a.source[step.from + c].row * a.n_norms * a.stride + p.token;
@@ -172,13 +209,13 @@ read_measure (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, float 
 }
 
 /* Logits of a step's rows, from the products and squares summed over their lanes; −∞ where there is no row. */
-template <typename Real>
+template <typename Real, int ROWS>
 static __device__ __forceinline__ void
-read_logits (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, const float (&square)[READ_ROWS],
-             float (&dot)[READ_ROWS])
+read_logits (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, const float (&square)[ROWS],
+             float (&dot)[ROWS])
 {
 #pragma unroll
-  for (int c = 0; c < READ_ROWS; c++) {
+  for (int c = 0; c < ROWS; c++) {
     const bool there = c < step.count;
     const int position = a.source[step.from + (there ? c : 0)].position;
     const float bias = position == a.n_sources - 1 ? a.bias : 0.0f;
@@ -190,24 +227,24 @@ read_logits (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, const f
 }
 
 /* Σ s² of a step's rows, from an earlier read. */
-template <typename Real>
+template <typename Real, int ROWS>
 static __device__ __forceinline__ void
-read_known (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, float (&square)[READ_ROWS])
+read_known (const ReadArgs<Real> &a, const ReadPlace &p, ReadStep step, float (&square)[ROWS])
 {
 #pragma unroll
-  for (int c = 0; c < READ_ROWS; c++)
+  for (int c = 0; c < ROWS; c++)
     if (c < step.count && p.live)
       square[c] = a.squares[(size_t) a.source[step.from + c].row * a.n_norms * a.stride + p.token];
 }
 
 /* Brings the state up to date with rows in registers. */
-template <typename Real, int VEC, int U>
+template <typename Real, int VEC, int U, int ROWS>
 static __device__ __forceinline__ void
-read_mix (const MharVector<Real, VEC> (&x)[READ_ROWS][U], const float (&logit)[READ_ROWS], ReadState<U, VEC> *state)
+read_mix (const MharVector<Real, VEC> (&x)[ROWS][U], const float (&logit)[ROWS], ReadState<U, VEC> *state)
 {
   float top = state->top;
 #pragma unroll
-  for (int c = 0; c < READ_ROWS; c++)
+  for (int c = 0; c < ROWS; c++)
     top = fmaxf (top, logit[c]);
   const float factor = expf (state->top - top);
   state->top = top;
@@ -218,7 +255,7 @@ read_mix (const MharVector<Real, VEC> (&x)[READ_ROWS][U], const float (&logit)[R
     for (int i = 0; i < VEC; i++)
       state->mix[u][i] *= factor;
 #pragma unroll
-  for (int c = 0; c < READ_ROWS; c++) {
+  for (int c = 0; c < ROWS; c++) {
     const float e = expf (logit[c] - top);
     state->sum += e;
 #pragma unroll
@@ -261,39 +298,42 @@ read_older (const ReadArgs<Real> &a, const ReadPlace &p, ReadState<U, VEC> *stat
 template <typename Real, int VEC, int U, bool CROSS>
 static __device__ __forceinline__ void
 read_steps (const ReadArgs<Real> &a, const ReadPlace &p, int step, int end, bool older, uint4 *room,
-            ReadState<U, VEC> *state)
+            int *turn, ReadState<U, VEC> *state)
 {
-  const int size = READ_ROWS * U * 32;
+  constexpr int ROWS = read_rows (U, CROSS);
+  const int size = ROWS * U * 32;
 #pragma unroll
   for (int i = 0; i < READ_STAGES; i++) {
     if (step + i < end)
-      read_bring<Real, VEC, U> (a, p, read_step (a, step + i), room + i * size);
+      read_bring<ROWS, Real, VEC, U> (a, p, read_step<ROWS> (a, step + i), room + i * size);
     mhar_copy_close ();
   }
   if (older)
     read_older<Real, VEC, U> (a, p, state);
   for (int at = 0; step < end; step++, at = (at + 1) % READ_STAGES) {
-    MharVector<Real, VEC> x[READ_ROWS][U];
-    float dot[READ_ROWS] = {}, square[READ_ROWS] = {};
+    MharVector<Real, VEC> x[ROWS][U];
+    float dot[ROWS] = {}, square[ROWS] = {};
     mhar_copy_groups<READ_STAGES - 1> ();
 #pragma unroll
-    for (int c = 0; c < READ_ROWS; c++)
+    for (int c = 0; c < ROWS; c++)
 #pragma unroll
       for (int u = 0; u < U; u++)
         x[c][u].bits = room[at * size + (c * U + u) * 32];
     if (step + READ_STAGES < end)
-      read_bring<Real, VEC, U> (a, p, read_step (a, step + READ_STAGES), room + at * size);
+      read_bring<ROWS, Real, VEC, U> (a, p, read_step<ROWS> (a, step + READ_STAGES), room + at * size);
     mhar_copy_close ();
-    const ReadStep now = read_step (a, step);
+    const ReadStep now = read_step<ROWS> (a, step);
     const float *query = a.query + blockIdx.y * a.width + p.channel;
     if (now.from >= a.n_ready) {
+      float part[ROWS];
       read_products<Real, VEC, U, true> (x, query, a.lanes * VEC, dot, square);
-      read_measure<Real, CROSS> (a, p, now, square);
+      read_both<CROSS> (a, dot, square, part, turn);
+      read_measure (a, p, now, square, part);
     } else {
       read_known (a, p, now, square);
       read_products<Real, VEC, U, false> (x, query, a.lanes * VEC, dot, square);
+      read_sums<CROSS> (dot, a.lanes, turn);
     }
-    read_sums<CROSS> (dot, a.lanes);
     read_logits (a, p, now, square, dot);
     read_mix<Real, VEC, U> (x, dot, state);
   }
@@ -302,7 +342,7 @@ read_steps (const ReadArgs<Real> &a, const ReadPlace &p, int step, int end, bool
 /* Step 3. */
 template <typename Real, int VEC, int U, bool CROSS>
 static __device__ __forceinline__ void
-read_put (const ReadArgs<Real> &a, const ReadPlace &p, ReadState<U, VEC> *state)
+read_put (const ReadArgs<Real> &a, const ReadPlace &p, int *turn, ReadState<U, VEC> *state)
 {
   const size_t out = ((size_t) p.token * gridDim.y + blockIdx.y) * a.width + p.channel;
   const int step = a.lanes * VEC;
@@ -324,7 +364,7 @@ read_put (const ReadArgs<Real> &a, const ReadPlace &p, ReadState<U, VEC> *state)
   if (!a.normed)
     return;
   square[0] = p.live ? square[0] : 0.0f;
-  read_sums<CROSS> (square, 0);
+  read_sums<CROSS> (square, 0, turn);
   const float inverse = 1.0f / sqrtf (square[0] / a.width + a.norm_eps);
 #pragma unroll
   for (int u = 0; u < U; u++) {
@@ -340,22 +380,24 @@ read_put (const ReadArgs<Real> &a, const ReadPlace &p, ReadState<U, VEC> *state)
 
 /* Grid [tokens or READ_TOKENS of them, columns]. CROSS: a token takes the whole thread block. */
 template <typename Real, int U, bool CROSS>
-__global__ void __launch_bounds__ (CROSS ? READ_WARPS * 32 : READ_TOKENS * 32, CROSS ? 2 : 4)
+__global__ void __launch_bounds__ (CROSS ? READ_WARPS * 32 : READ_TOKENS * 32,
+                              read_resident (U) / (CROSS ? READ_WARPS : READ_TOKENS))
 route_read_kernel (const __grid_constant__ ReadArgs<Real> a)
 {
   MHAR_SHARED (shared);
   const int VEC = MharWide<Real>::n;
   const ReadPlace p = read_place<Real, CROSS> (a, VEC);
-  const int ready = (a.n_ready + READ_ROWS - 1) / READ_ROWS;
-  const int end = ready + (a.n - a.n_ready + READ_ROWS - 1) / READ_ROWS;
-  uint4 *room = shared + threadIdx.x / 32 * (READ_STAGES * READ_ROWS * U * 32) + threadIdx.x % 32;
+  constexpr int ROWS = read_rows (U, CROSS);
+  const int ready = (a.n_ready + ROWS - 1) / ROWS, end = ready + (a.n - a.n_ready + ROWS - 1) / ROWS;
+  uint4 *room = shared + threadIdx.x / 32 * (READ_STAGES * ROWS * U * 32) + threadIdx.x % 32;
+  int turn = 0;
   ReadState<U, VEC> state = { -INFINITY, 0, {} };
   if (a.early)
-    read_steps<Real, VEC, U, CROSS> (a, p, 0, ready, false, room, &state);
+    read_steps<Real, VEC, U, CROSS> (a, p, 0, ready, false, room, &turn, &state);
   mhar_wait_for_grid ();
   mhar_release_grid ();
-  read_steps<Real, VEC, U, CROSS> (a, p, a.early ? ready : 0, end, true, room, &state);
-  read_put<Real, VEC, U, CROSS> (a, p, &state);
+  read_steps<Real, VEC, U, CROSS> (a, p, a.early ? ready : 0, end, true, room, &turn, &state);
+  read_put<Real, VEC, U, CROSS> (a, p, &turn, &state);
 }
 
 /* ---- launching ---- */
@@ -450,10 +492,10 @@ template <typename Real, int U>
 static int
 read_launch (MharContext *c, const MharRoute *r, ReadArgs<Real> a, int warps, int columns)
 {
-  const size_t shared = READ_STAGES * READ_ROWS * U * 32 * sizeof (uint4);
+  const size_t shared = READ_STAGES * read_rows (U, warps > 1) * U * 32 * sizeof (uint4);
   const unsigned blocks = (unsigned) (warps > 1 ? a.tokens : (a.tokens + READ_TOKENS - 1) / READ_TOKENS);
   const int here = warps > 1 ? warps : READ_TOKENS;
-  const bool one_wave = (size_t) blocks * columns * here <= (size_t) c->n_multiprocessors * 16;
+  const bool one_wave = (size_t) blocks * columns * here <= (size_t) c->n_multiprocessors * read_resident (U);
   a.early = r->overlap && one_wave;
   const auto kernel = warps > 1 ? route_read_kernel<Real, U, true> : route_read_kernel<Real, U, false>;
   return mhar_cuda_launch (c, "route read", kernel, dim3 (blocks, columns), here * 32, here * shared, a.early, a);
