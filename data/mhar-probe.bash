@@ -54,7 +54,7 @@ _mhar_probe_value ()
     --slicing) _mhar_probe_words 'contiguous interleaved' "$word" ;;
     --null-norm) _mhar_probe_words 'query slice' "$word" ;;
     --table) _mhar_probe_words 'text markdown csv latex' "$word" ;;
-    --figure-kind) _mhar_probe_words 'deviation depth-map kl collinearity' "$word" ;;
+    --figure-kind) _mhar_probe_words 'deviation depth-map kl collinearity coefficients' "$word" ;;
     --theme) _mhar_probe_words 'light dark' "$word" ;;
     --style) _mhar_probe_words 'default authors' "$word" ;;
     --save-weights)

@@ -18,7 +18,8 @@ mhar_figure_check_plan (const MharCliOptions *options, const MharPlan *plan, con
   } needs[] = { { MHAR_FIGURE_DEVIATION, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 2 },
                 { MHAR_FIGURE_DEPTH_MAP, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 1 },
                 { MHAR_FIGURE_KL, MHAR_PROBE_KL, "--kl", 1 },
-                { MHAR_FIGURE_COLLINEARITY, MHAR_PROBE_COLLINEARITY, "--collinearity", 0 } };
+                { MHAR_FIGURE_COLLINEARITY, MHAR_PROBE_COLLINEARITY, "--collinearity", 0 },
+                { MHAR_FIGURE_COEFFICIENTS, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 0 } };
   int most = 0;
 
   for (guint s = 0; s < plan->sites->len; s++)
@@ -32,7 +33,12 @@ mhar_figure_check_plan (const MharCliOptions *options, const MharPlan *plan, con
     if (most < needs[i].heads)
       return mhar_bad_usage (error, "%s %s, so there is nothing for --figure-kind %s; choose %s", path,
                              most == 0 ? "reads nothing over depth" : "has one routing head", kind,
-                             most == 0 ? "collinearity" : "depth-map or kl");
+                             plan->streams > 0 ? "coefficients or collinearity"
+                             : most == 0       ? "collinearity"
+                                               : "depth-map or kl");
+    if (options->kind == MHAR_FIGURE_COEFFICIENTS && plan->streams == 0)
+      return mhar_bad_usage (error, "%s has no hyper-connections, so there is nothing for --figure-kind %s; choose %s",
+                             path, kind, most == 0 ? "collinearity" : "depth-map or kl");
   }
   return TRUE;
 }

@@ -159,6 +159,38 @@ add_sites (const MharDataset *set, json_t *object)
 }
 
 static json_t *
+strings (const MharField *field)
+{
+  json_t *list = json_array ();
+
+  for (gsize i = 0; i < field->shape[0]; i++)
+    json_array_append_new (list, json_string (field->data.str[i]));
+  return list;
+}
+
+/* [input][output] of a hyper-connected model, null where the output comes after the input. */
+static void
+add_coefficients (const MharDataset *set, json_t *object)
+{
+  const MharField *field = mhar_dataset_get (set, "coefficient"), *input = mhar_dataset_get (set, "input_label");
+  const MharField *output = mhar_dataset_get (set, "output_label");
+  json_t *list;
+
+  if (field == NULL || input == NULL || output == NULL)
+    return;
+  list = json_array ();
+  for (gsize r = 0; r < field->shape[0]; r++) {
+    json_t *row = json_array ();
+    for (gsize k = 0; k < field->shape[1]; k++)
+      json_array_append_new (row, real (mhar_field_value (field, r * field->shape[1] + k)));
+    json_array_append_new (list, row);
+  }
+  json_object_set_new (object, "depth_coefficients",
+                       json_pack ("{s:o, s:o, s:o}", "inputs", strings (input), "outputs", strings (output),
+                                  "coefficient", list));
+}
+
+static json_t *
 checkpoint (const MharDataset *set)
 {
   static const char *const depth[][2] = { { "max_deviation", "max_deviation" },
@@ -183,6 +215,7 @@ checkpoint (const MharDataset *set)
   add_disagreements (set, object);
   add_group (set, object, "depth_map", depth);
   add_group (set, object, "collinearity", cosine);
+  add_coefficients (set, object);
   add_sites (set, object);
   for (guint w = 0; warnings != NULL && warnings[w] != NULL; w++)
     json_array_append_new (list, json_string (warnings[w]));

@@ -9,7 +9,7 @@
 
 static const MharFigureClass *const classes[] = {
   &mhar_figure_deviation,    &mhar_figure_depth_map, &mhar_figure_kl,
-  &mhar_figure_collinearity, &mhar_figure_sources,   &mhar_figure_compare,
+  &mhar_figure_collinearity, &mhar_figure_coefficients, &mhar_figure_sources, &mhar_figure_compare,
 };
 
 static const MharFigureClass *
@@ -44,7 +44,7 @@ mhar_figure_kind_parse (const char *name, MharFigureKind *kind, GError **error)
       return TRUE;
     }
   g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE,
-               "figure kind “%s” is not one of deviation, depth-map, kl, collinearity", name);
+               "figure kind “%s” is not one of deviation, depth-map, kl, collinearity, coefficients", name);
   return FALSE;
 }
 
@@ -83,7 +83,9 @@ mhar_figure_default_kind (const MharDataset *set)
 {
   if (mhar_figure_deviation.available (set))
     return MHAR_FIGURE_DEVIATION;
-  return mhar_figure_kl.available (set) ? MHAR_FIGURE_KL : MHAR_FIGURE_COLLINEARITY;
+  if (mhar_figure_kl.available (set))
+    return MHAR_FIGURE_KL;
+  return mhar_figure_coefficients.available (set) ? MHAR_FIGURE_COEFFICIENTS : MHAR_FIGURE_COLLINEARITY;
 }
 
 /* Says why the checkpoint has nothing for the kind, and which kind it has. */
@@ -92,13 +94,15 @@ explain_absence (const MharDataset *set, const MharFigureClass *class, GError **
 {
   g_autofree char *name = mhar_figure_checkpoint (set);
   MharFigureKind other = mhar_figure_default_kind (set);
-  gint64 heads = mhar_dataset_integer (set, "heads", -1);
+  gint64 heads = mhar_dataset_integer (set, "heads", -1), sites = mhar_dataset_integer (set, "sites", -1);
   g_autofree char *why = NULL;
   g_autofree char *remedy = NULL;
 
-  if (class->kind == MHAR_FIGURE_DEVIATION && heads == 1)
+  if (class->kind == MHAR_FIGURE_COEFFICIENTS && sites > 0)
+    why = g_strdup ("has no hyper-connections: no coefficients");
+  else if (class->kind == MHAR_FIGURE_DEVIATION && heads == 1 && sites != 0)
     why = g_strdup ("has one routing head: no deviation");
-  else if (class->kind != MHAR_FIGURE_COLLINEARITY && heads == 0)
+  else if (class->kind != MHAR_FIGURE_COLLINEARITY && (heads == 0 || sites == 0))
     why = g_strdup_printf ("has no depth routing: no %s", class->name);
   else
     why = g_strdup_printf ("holds no results for a %s figure", class->name);

@@ -17,6 +17,7 @@ typedef enum {
   MHAR_FIGURE_DEPTH_MAP,    /* a panel per head and their mean: token mean of the routing weight */
   MHAR_FIGURE_KL,           /* slice disagreement (one head) or head disagreement by site, with the null */
   MHAR_FIGURE_COLLINEARITY, /* cosine between every pair of sublayer outputs */
+  MHAR_FIGURE_COEFFICIENTS, /* of a hyper-connected model: what each sublayer takes of each output before it, signed */
   MHAR_FIGURE_SOURCES,      /* effective number of sources by site; what each source gives one site */
   MHAR_FIGURE_COMPARE       /* one map of this dataset and of another, and the difference */
 } MharFigureKind;
@@ -77,14 +78,15 @@ typedef struct {
 /* Ten sites, light, plain, all heads, everything else 0. Where a function takes options, NULL means these. */
 void mhar_figure_options_init (MharFigureOptions *options);
 
-/* "deviation", "depth-map", "kl", "collinearity"; "light", "dark"; "default", "authors". MHAR_ERROR_USAGE listing the
+/* "deviation", "depth-map", "kl", "collinearity", "coefficients"; "light", "dark"; "default", "authors". MHAR_ERROR_USAGE listing the
  * names where it is none of them. */
 gboolean mhar_figure_kind_parse (const char *name, MharFigureKind *kind, GError **error);
 gboolean mhar_figure_theme_parse (const char *name, MharFigureTheme *theme, GError **error);
 gboolean mhar_figure_style_parse (const char *name, MharFigureStyle *style, GError **error);
 const char *mhar_figure_kind_name (MharFigureKind kind); /* "default" for MHAR_FIGURE_DEFAULT */
 
-/* Deviation where the dataset holds one, else kl where it holds a slice or head disagreement, else collinearity. */
+/* Deviation where the dataset holds one, else kl where it holds a slice or head disagreement, else coefficients where it
+ * holds them, else collinearity. */
 MharFigureKind mhar_figure_default_kind (const MharDataset *set);
 /* Whether the dataset holds what the kind draws. */
 gboolean mhar_figure_available (const MharDataset *set, MharFigureKind kind);
@@ -115,7 +117,7 @@ typedef struct {
   guint n_panels;
   MharFigurePanel *panels;
   guint n_rows, n_columns;
-  guint *rows;         /* [n_rows] site (deviation, depth map), output (collinearity), 0 (kl) of each row */
+  guint *rows;         /* [n_rows] site (deviation, depth map), input (coefficients), output (collinearity), 0 (kl) */
   guint *columns;      /* [n_columns] source, output, or site (kl, sources) of each column */
   MharFigureRect view; /* the part of rows and columns that the panels show; all of them but for the options' view */
   double low, high;    /* ends of the colour scale or of the y axis */

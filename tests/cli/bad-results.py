@@ -290,4 +290,21 @@ def escape_codes_do_not_reach_the_terminal(scratch):
         assert all(line.startswith("mhar-probe: ") for line in result.err.splitlines()), result.err
 
 
+@case
+def coefficients_bent(scratch):
+    path, kind = scratch / "run.h5", ["--figure-kind", "coefficients"]
+    for change, refused in ((drop("checkpoint_0/input_label"), False), (drop("checkpoint_0/output_label"), False),
+                            (replace("checkpoint_0/coefficient", np.zeros((9, 8), "f4")), True),
+                            (replace("checkpoint_0/coefficient", np.full((9, 9), np.inf, "f4")), False)):
+        succeed(FIXTURES / "mini-hyper", *SHORT, "-o", path)
+        with h5py.File(path, "r+") as f:
+            change(f)
+        if refused:
+            no(scratch, path)
+        for job in (["--json"], ["--figure", scratch / "f.svg", *kind], ["--figure", scratch / "f.svg"]):
+            result = probe("--from", path, *job, "-q", timeout=20)
+            if result.code != 0 or refused:
+                check_refusal(result, 3)
+
+
 main()

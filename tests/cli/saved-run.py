@@ -17,7 +17,7 @@ THREE = ["mini-full", "mini-full_mh", "mini-baseline"]
 @case
 def from_is_the_run_again(scratch):
     for names, kinds in ((THREE, [None, "collinearity"]), (["mini-full_mh"], ["deviation", "depth-map", "kl", "collinearity"]),
-                         (["mini-full"], ["depth-map", "kl"])):
+                         (["mini-full"], ["depth-map", "kl"]), (["mini-hyper"], [None, "coefficients"])):
         file = scratch / "run.h5"
         more = ["--match-sources", "6"] if names is THREE else []
         printed = succeed(*names, *TEXT, *more, "-o", file, **HERE)

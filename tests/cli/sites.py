@@ -56,7 +56,11 @@ def labels(scratch, name):
             assert [x.decode() for x in group["site_label"][:]] == [s["label"] for s in one["sites"]]
             found = [[x.decode() for x in line if x] for line in group["source_label"][:]]
             assert found == [s["sources"] for s in one["sites"]], found
+        assert ("depth_coefficients" in run) == ("coefficients" in one)
         if "coefficients" in one:
+            found = run["depth_coefficients"]
+            assert found["outputs"] == [x.decode() for x in group["output_label"][:]]
+            assert found["inputs"] == [x.decode() for x in group["input_label"][:]]
             for r, line in enumerate(one["coefficients"]):
                 assert abs(group["coefficient"][r, : len(line)] - line).max() < 1e-6
             assert group["input_label"][-1] == b"final" and group["input_label"][0] == b"L0.attn"

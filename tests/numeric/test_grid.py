@@ -120,8 +120,23 @@ def unrolled(m):
 def check_coefficients(folder, m):
     run = subprocess.run([PROGRAM, "--sites", "--json", folder], capture_output=True, text=True, check=True)
     found = json.loads(run.stdout)[0]["coefficients"]
-    return max((np.abs(np.array(f) - r[:len(f)]).max() + np.abs(r[len(f):]).sum(), f"coefficients of input {i}")
-               for i, (f, r) in enumerate(zip(found, unrolled(m), strict=True)))
+    want = unrolled(m)
+    return max([(np.abs(np.array(f) - r[:len(f)]).max() + np.abs(r[len(f):]).sum(), f"coefficients of input {i}")
+                for i, (f, r) in enumerate(zip(found, want, strict=True))] + [check_run_coefficients(folder, want)])
+
+
+def check_run_coefficients(folder, want):
+    """The same in a run's JSON, single precision; null where there is none."""
+    ids = os.path.join(folder, "ids.u16")
+    IDS.astype("<u2").tofile(ids)
+    run = subprocess.run([PROGRAM, "--depth-maps", "--json", "-q", "--tokens", ids, folder, *EXTRA], capture_output=True, text=True, check=True)
+    found = json.loads(run.stdout)["checkpoints"][0]["depth_coefficients"]
+    rows = found["coefficient"]
+    holes = [[x is None for x in row] for row in rows]
+    if holes != [[k > i for k in range(len(want))] for i in range(len(want))] or len(found["inputs"]) != len(want):
+        return float("inf"), "what is null in depth_coefficients"
+    got = np.array([[x or 0.0 for x in row] for row in rows])
+    return np.abs(got - np.stack(want)).max() / max(1.0, np.abs(want).max()), "depth_coefficients"
 
 
 def check(case):

@@ -121,6 +121,22 @@ add_cosine (MharDataset *set, guint n)
       cosine->data.f32[i * n + j] = cosine->data.f32[j * n + i] = i == j ? 1 : (float)(sample_value (i, j, 99) - 0.4);
 }
 
+/* Of both signs, the first 1. */
+static void
+add_coefficients (MharDataset *set, guint n)
+{
+  const char *dims[] = { "input", "output" };
+  gsize shape[] = { n, n };
+  MharField *label = mhar_dataset_add (set, mhar_field_new ("input_label", "name", "", MHAR_FIELD_STRING, 1, dims, shape));
+  MharField *field = sample_field (set, "coefficient", 2, dims, shape);
+
+  for (guint i = 0; i < n; i++) {
+    label->data.str[i] = i + 1 == n ? g_strdup ("final") : sublayer (i + 1);
+    for (guint j = 0; j <= i; j++)
+      field->data.f32[i * n + j] = i == 0 ? 1 : (float)(sample_value (i, j, 7) - 0.4);
+  }
+}
+
 MharDataset *
 sample_full (guint sites, guint heads)
 {
@@ -156,6 +172,7 @@ sample_full (guint sites, guint heads)
   add_maps (set, sites, heads);
   add_disagreement (set, sites, heads);
   add_cosine (set, sites);
+  add_coefficients (set, sites);
   return set;
 }
 

@@ -15,7 +15,7 @@
 #define FONT "DejaVu Sans"
 
 static const MharFigureKind kinds[]
-    = { MHAR_FIGURE_DEVIATION, MHAR_FIGURE_DEPTH_MAP, MHAR_FIGURE_KL, MHAR_FIGURE_COLLINEARITY };
+    = { MHAR_FIGURE_DEVIATION, MHAR_FIGURE_DEPTH_MAP, MHAR_FIGURE_KL, MHAR_FIGURE_COLLINEARITY, MHAR_FIGURE_COEFFICIENTS };
 static const char *const extensions[] = { "pdf", "svg", "png" };
 
 static GPtrArray *

@@ -14,7 +14,7 @@
 #define FONT "DejaVu Sans"
 
 static const MharFigureKind kinds[]
-    = { MHAR_FIGURE_DEVIATION, MHAR_FIGURE_DEPTH_MAP, MHAR_FIGURE_KL, MHAR_FIGURE_COLLINEARITY };
+    = { MHAR_FIGURE_DEVIATION, MHAR_FIGURE_DEPTH_MAP, MHAR_FIGURE_KL, MHAR_FIGURE_COLLINEARITY, MHAR_FIGURE_COEFFICIENTS };
 
 static MharFigureOptions
 plain_options (void)
@@ -106,6 +106,16 @@ cosine_cell (const MharDataset *set, const MharFigureLayout *layout, guint panel
   return row == column ? NAN : field->data.f32[row * field->shape[1] + column];
 }
 
+static double
+coefficient_cell (const MharDataset *set, const MharFigureLayout *layout, guint panel, guint row, guint column)
+{
+  const MharField *field = mhar_dataset_get (set, "coefficient");
+
+  (void)layout;
+  (void)panel;
+  return field->data.f32[row * field->shape[1] + column];
+}
+
 /* Every cell's centre against the colour its value asks for; cells without a value against `absent`. Allowance: one
  * level. */
 static void
@@ -190,6 +200,28 @@ test_collinearity_cells (void)
 
     check_cells (set, MHAR_FIGURE_COLLINEARITY, &options, cosine_cell, MHAR_MAP_DIVERGING,
                  &mhar_palette_get (MHAR_FIGURE_LIGHT, MHAR_FIGURE_PLAIN)->absent, 700, 560);
+  }
+}
+
+/* The first input, 1 by definition, does not set the scale. */
+static void
+test_coefficient_cells (void)
+{
+  static const guint sizes[] = { 2, 9, 73, 211 }; /* the last is over the rectangle limit */
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    g_autoptr (MharDataset) set = sample_full (sizes[i], 1);
+    g_autoptr (MharFigureLayout) layout = NULL;
+    MharFigureOptions options = plain_options ();
+    const MharRgb *absent = &mhar_palette_get (MHAR_FIGURE_LIGHT, MHAR_FIGURE_PLAIN)->absent;
+
+    check_cells (set, MHAR_FIGURE_COEFFICIENTS, &options, coefficient_cell, MHAR_MAP_DIVERGING, absent, 504, 400);
+    options.first_sites = 0;
+    check_cells (set, MHAR_FIGURE_COEFFICIENTS, &options, coefficient_cell, MHAR_MAP_DIVERGING, absent, 700, 660);
+    layout = mhar_figure_layout_new (set, MHAR_FIGURE_COEFFICIENTS, &options, 700, 660, NULL);
+    g_assert_cmpuint (layout->n_rows, ==, sizes[i]);
+    g_assert_cmpfloat (layout->low, ==, -layout->high);
+    g_assert_cmpfloat (layout->high, <=, 0.6);
   }
 }
 
@@ -441,6 +473,7 @@ test_bare_fields (void)
   ((MharField *)mhar_dataset_get (set, "weight"))->data.f64[0] = 1;
   sample_field (set, "head_js", 1, dims, shape)->data.f32[2] = 0.1f;
   sample_field (set, "cosine", 2, pair, square)->data.f32[1] = 0.5f;
+  sample_field (set, "coefficient", 2, pair, square)->data.f32[4] = -0.5f;
   for (guint k = 0; k < G_N_ELEMENTS (kinds); k++) {
     MharFigureOptions options = plain_options ();
     double width, height;
@@ -458,7 +491,7 @@ test_odd_numbers (void)
 
   for (guint v = 0; v < G_N_ELEMENTS (values); v++) {
     g_autoptr (MharDataset) set = sample_full (9, 2);
-    static const char *const names[] = { "deviation", "weight", "head_js", "head_js_null", "cosine" };
+    static const char *const names[] = { "deviation", "weight", "head_js", "head_js_null", "cosine", "coefficient" };
 
     for (guint n = 0; n < G_N_ELEMENTS (names); n++) {
       MharField *field = mhar_dataset_get (set, names[n]);
@@ -505,6 +538,8 @@ test_errors (void)
     assert_no_figure (empty, kinds[k], "nothing holds no results");
   mhar_dataset_set_integer (baseline, "heads", 0);
   sample_field (baseline, "cosine", 2, dims, shape)->data.f32[1] = 0.5f;
+  mhar_dataset_set_integer (baseline, "sites", 5);
+  assert_no_figure (baseline, MHAR_FIGURE_COEFFICIENTS, "b has no hyper-connections: no coefficients; use");
   assert_no_figure (baseline, MHAR_FIGURE_KL, "b has no depth routing: no kl; use --figure-kind collinearity");
   /* NaN everywhere. */
   field = mhar_dataset_get (several, "deviation");
@@ -525,10 +560,16 @@ static void
 test_default_kind (void)
 {
   g_autoptr (MharDataset) single = sample_full (13, 1), several = sample_full (13, 4), empty = mhar_dataset_new ("x");
+  g_autoptr (MharDataset) hyper = mhar_dataset_new ("h");
+  const char *dims[] = { "input", "output" };
+  gsize shape[] = { 2, 2 };
 
   g_assert_cmpint (mhar_figure_default_kind (several), ==, MHAR_FIGURE_DEVIATION);
   g_assert_cmpint (mhar_figure_default_kind (single), ==, MHAR_FIGURE_KL);
   g_assert_cmpint (mhar_figure_default_kind (empty), ==, MHAR_FIGURE_COLLINEARITY);
+  sample_field (hyper, "coefficient", 2, dims, shape)->data.f32[0] = 1;
+  sample_field (hyper, "cosine", 2, dims, shape)->data.f32[1] = 0.5f;
+  g_assert_cmpint (mhar_figure_default_kind (hyper), ==, MHAR_FIGURE_COEFFICIENTS);
   g_assert_true (mhar_figure_available (single, MHAR_FIGURE_DEFAULT));
   g_assert_false (mhar_figure_available (empty, MHAR_FIGURE_DEFAULT));
 }
@@ -655,6 +696,7 @@ main (int argc, char **argv)
   g_test_add_func ("/figure/deviation-cells", test_deviation_cells);
   g_test_add_func ("/figure/depth-map-cells", test_depth_map_cells);
   g_test_add_func ("/figure/collinearity-cells", test_collinearity_cells);
+  g_test_add_func ("/figure/coefficient-cells", test_coefficient_cells);
   g_test_add_func ("/figure/kl-dots", test_kl_dots);
   g_test_add_func ("/figure/hits", test_hits);
   g_test_add_func ("/figure/border", test_border);
