@@ -10,6 +10,7 @@ struct _MharDataset {
   GPtrArray *fields;     /* MharField */
   GPtrArray *attributes; /* MharAttribute */
   GPtrArray *children;   /* MharDataset */
+  GHashTable *lost;      /* names (char *); NULL: none */
 };
 
 /* ---- fields ---- */
@@ -160,6 +161,7 @@ mhar_dataset_unref (MharDataset *set)
   g_ptr_array_unref (set->fields);
   g_ptr_array_unref (set->attributes);
   g_ptr_array_unref (set->children);
+  g_clear_pointer (&set->lost, g_hash_table_unref);
   g_free (set->name);
   g_free (set);
 }
@@ -334,6 +336,22 @@ mhar_dataset_real (const MharDataset *set, const char *name, double otherwise)
   if (attribute != NULL && attribute->type == MHAR_ATTRIBUTE_INTEGER)
     return (double)attribute->integer;
   return otherwise;
+}
+
+/* ---- what could not be read ---- */
+
+void
+mhar_dataset_note_lost (MharDataset *set, const char *name)
+{
+  if (set->lost == NULL)
+    set->lost = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_hash_table_add (set->lost, g_strdup (name));
+}
+
+gboolean
+mhar_dataset_is_lost (const MharDataset *set, const char *name)
+{
+  return set->lost != NULL && g_hash_table_contains (set->lost, name);
 }
 
 /* ---- children ---- */

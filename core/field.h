@@ -69,6 +69,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharDataset, mhar_dataset_unref)
 /* Takes the field; a field of the same name is replaced. Returns it, owned by the dataset. */
 MharField *mhar_dataset_add (MharDataset *set, MharField *field);
 MharField *mhar_dataset_get (const MharDataset *set, const char *name); /* NULL where absent */
+/* Notes that what the dataset was read from holds an array of this name that no field could be made of; and whether one
+ * was noted. Not written anywhere. */
+void mhar_dataset_note_lost (MharDataset *set, const char *name);
+gboolean mhar_dataset_is_lost (const MharDataset *set, const char *name);
 guint mhar_dataset_n_fields (const MharDataset *set);
 MharField *mhar_dataset_field (const MharDataset *set, guint i);
 

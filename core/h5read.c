@@ -129,6 +129,8 @@ read_member (MharH5Reader *reader, hid_t group, const char *name, GHashTable *na
       return FALSE;
     if (field != NULL)
       mhar_dataset_add (set, field);
+    else
+      mhar_dataset_note_lost (set, name);
   }
   return TRUE;
 }

@@ -94,6 +94,11 @@ check_checkpoint (const MharDataset *set, const char *path, GError **error)
     return mhar_bad_input (error, "%s: %s does not say which checkpoint it is; the file is damaged", path, name);
   for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
     const MharField *field = mhar_dataset_get (set, expected[i].name);
+    if (mhar_dataset_is_lost (set, expected[i].name))
+      return mhar_bad_input (error,
+                             "%s: %s/%s lacks the dimension scale of an axis, or has a type that schema 1 does not give "
+                             "it; the file is damaged",
+                             path, name, expected[i].name);
     if (field != NULL && !fits (field, &expected[i]))
       return mhar_bad_input (
           error, "%s: %s/%s has another type or other dimensions than schema 1 gives it; the file is damaged", path,

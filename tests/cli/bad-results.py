@@ -290,6 +290,41 @@ def escape_codes_do_not_reach_the_terminal(scratch):
         assert all(line.startswith("mhar-probe: ") for line in result.err.splitlines()), result.err
 
 
+def scale_lost(name, axis):
+    def change(f):
+        for scale in list(f[name].dims[axis].values()):
+            f[name].dims[axis].detach_scale(scale)
+    return change
+
+
+def scales_lost(*names):
+    def change(f):
+        for name in names:
+            del f[name].attrs["DIMENSION_LIST"]
+    return change
+
+
+def foreign_array(f):
+    f.create_dataset("checkpoint_1/mine", data=np.zeros((2, 3)))
+
+
+for name, axis in (("checkpoint_1/weight", 2), ("checkpoint_1/entropy", 1), ("checkpoint_1/cosine", 0), ("checkpoint_0/slice_kl", 0),
+                   ("checkpoint_0/source_label", 1), ("checkpoint_0/slice_kl_null", 1)):
+    add(f"{name} without the scale of an axis", damaged, scale_lost(name, axis), name, "dimension scale")
+add("weight without any scale", damaged, scales_lost("checkpoint_1/weight"), "checkpoint_1/weight", "dimension scale")
+add("head_js of another type", damaged, replace("checkpoint_1/head_js", np.zeros(9, "c8")), "checkpoint_1/head_js", "type")
+add("bent: an array of one's own", bent, foreign_array)
+
+
+@case
+def an_array_of_ones_own_is_left_alone(scratch):
+    path = good(scratch)
+    before = succeed("--from", path, "--json").out
+    with h5py.File(path, "r+") as f:
+        foreign_array(f)
+    assert succeed("--from", path, "--json").out == before
+
+
 @case
 def coefficients_bent(scratch):
     path, kind = scratch / "run.h5", ["--figure-kind", "coefficients"]

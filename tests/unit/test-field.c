@@ -105,6 +105,18 @@ test_children (void)
   mhar_dataset_unref (child);
 }
 
+static void
+test_lost (void)
+{
+  g_autoptr (MharDataset) set = mhar_dataset_new ("x");
+
+  g_assert_false (mhar_dataset_is_lost (set, "weight"));
+  mhar_dataset_note_lost (set, "weight");
+  mhar_dataset_note_lost (set, "weight");
+  g_assert_true (mhar_dataset_is_lost (set, "weight"));
+  g_assert_false (mhar_dataset_is_lost (set, "entropy"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -114,5 +126,6 @@ main (int argc, char **argv)
   g_test_add_func ("/dataset/fields", test_fields_of_a_dataset);
   g_test_add_func ("/dataset/attributes", test_attributes);
   g_test_add_func ("/dataset/children", test_children);
+  g_test_add_func ("/dataset/lost", test_lost);
   return g_test_run ();
 }
