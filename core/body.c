@@ -67,8 +67,8 @@ find_biases (const MharCheckpoint *checkpoint, const char *prefix, MharLayerTens
     { "self_attn.q_proj", 1, { ae }, FALSE, &t->q_bias },
     { "self_attn.k_proj", 1, { ke }, FALSE, &t->k_bias },
     { "self_attn.v_proj", 1, { ke }, FALSE, &t->v_bias },
-    { "self_attn.o_proj", 1, { d }, FALSE, &t->o_bias },
   };
+  const Wanted output[] = { { "self_attn.o_proj", 1, { d }, FALSE, &t->o_bias } };
   const Wanted mlp[] = {
     { "mlp.gate_proj", 1, { f }, FALSE, &t->gate_bias },
     { "mlp.up_proj", 1, { f }, FALSE, &t->up_bias },
@@ -77,6 +77,8 @@ find_biases (const MharCheckpoint *checkpoint, const char *prefix, MharLayerTens
 
   t->q_bias = t->k_bias = t->v_bias = t->o_bias = t->gate_bias = t->up_bias = t->down_bias = NULL;
   if (b->attention_bias && !find_all (checkpoint, prefix, ".bias", attention, G_N_ELEMENTS (attention), error))
+    return FALSE;
+  if (b->output_bias && !find_all (checkpoint, prefix, ".bias", output, G_N_ELEMENTS (output), error))
     return FALSE;
   return !b->mlp_bias || find_all (checkpoint, prefix, ".bias", mlp, G_N_ELEMENTS (mlp), error);
 }
@@ -108,6 +110,12 @@ mhar_body_layer (const MharCheckpoint *checkpoint, int layer, MharLayerTensors *
   if ((t->q_norm == NULL) != (t->k_norm == NULL))
     return mhar_bad_input (error, "%s: layer %d has a norm for only one of queries and keys; the file is incomplete",
                            mhar_checkpoint_path (checkpoint), layer);
+  if ((b->qk_norm == MHAR_QK_NORM_STORED && t->q_norm == NULL) || (b->qk_norm == MHAR_QK_NORM_NONE && t->q_norm != NULL))
+    return mhar_bad_input (error,
+                           "%s: layer %d has %s for queries and keys but 'qk_norm' is %s; give the config.json that was "
+                           "saved with the tensors",
+                           mhar_checkpoint_path (checkpoint), layer, t->q_norm != NULL ? "norms" : "no norms",
+                           t->q_norm != NULL ? "not set" : "true");
   return TRUE;
 }
 

@@ -37,6 +37,16 @@ gboolean mhar_config_read_layers (MharConfig *config, GError **error);
 /* The rotary embedding of each kind of layer. Needs all the rest of the body. */
 gboolean mhar_config_read_rope (MharConfig *config, GError **error);
 
+/* flash-linear-attention's words for the same; the sizes have been read, `ffn_max` is the largest MLP. */
+gboolean mhar_config_complete_fla (MharConfig *config, int ffn_max, GError **error);
+gboolean mhar_config_read_fla_layers (MharConfig *config, GError **error);
+
+static inline gboolean
+mhar_config_fla (const MharConfig *config)
+{
+  return g_str_equal (config->body.model_type, "transformer");
+}
+
 static inline gboolean
 mhar_config_llama (const MharConfig *config)
 {

@@ -138,10 +138,10 @@ check_family (MharConfig *config, GError **error)
                            config->shown);
   config->body.model_type = type;
   if (strcmp (type, "qwen3") == 0 || strcmp (type, "llama") == 0 || g_str_has_prefix (type, "qwen3_attnres")
-      || g_str_has_prefix (type, "llama_attnres"))
+      || g_str_has_prefix (type, "llama_attnres") || mhar_config_fla (config))
     return TRUE;
   return mhar_config_unsupported (config, "model_type", mhar_config_get (config->root, "model_type"),
-                                  "only qwen3, llama, qwen3_attnres and llama_attnres are", error);
+                                  "only qwen3, llama, qwen3_attnres, llama_attnres and transformer are", error);
 }
 
 /* What makes the attention or the MLP of another kind: keys that name it, when they are set to anything. */
@@ -175,14 +175,16 @@ check_features (MharConfig *config, GError **error)
   if (!mhar_config_boolean (config, "attention_bias", FALSE, &body->attention_bias, error)
       || !mhar_config_boolean (config, "mlp_bias", FALSE, &body->mlp_bias, error))
     return FALSE;
+  body->output_bias = body->attention_bias;
   if (body->mlp_bias && !mhar_config_llama (config))
     return mhar_config_unsupported (config, "mlp_bias", mhar_config_get (config->root, "mlp_bias"),
                                     "only a Llama body has it", error);
   return check_kinds (config, error);
 }
 
+/* The keys of Hugging Face, in flash-linear-attention's words where `fla`. */
 static gboolean
-read_sizes (MharConfig *config, GError **error)
+read_sizes (MharConfig *config, gboolean fla, GError **error)
 {
   MharBody *body = &config->body;
   const struct {
@@ -192,10 +194,10 @@ read_sizes (MharConfig *config, GError **error)
   } sizes[] = {
     { "num_hidden_layers", LAYERS_MAX, &body->layers, TRUE },
     { "hidden_size", WIDTH_MAX, &body->width, TRUE },
-    { "num_attention_heads", HEADS_MAX, &body->heads, TRUE },
-    { "num_key_value_heads", HEADS_MAX, &body->kv_heads, FALSE },
+    { fla ? "num_heads" : "num_attention_heads", HEADS_MAX, &body->heads, TRUE },
+    { fla ? "num_kv_heads" : "num_key_value_heads", HEADS_MAX, &body->kv_heads, FALSE },
     { "head_dim", WIDTH_MAX, &body->head_dim, FALSE },
-    { "intermediate_size", FFN_MAX, &body->ffn, TRUE },
+    { "intermediate_size", FFN_MAX, &body->ffn, !fla },
     { "vocab_size", VOCAB_MAX, &body->vocab, TRUE },
     { "max_position_embeddings", CONFIG_CONTEXT_MAX, &body->context, FALSE },
   };
@@ -211,19 +213,21 @@ read_sizes (MharConfig *config, GError **error)
 
 /* Fills in what may be absent, and checks the heads. */
 static gboolean
-complete_heads (MharConfig *config, GError **error)
+complete_heads (MharConfig *config, gboolean fla, GError **error)
 {
   MharBody *body = &config->body;
+  const char *heads = fla ? "num_heads" : "num_attention_heads";
   if (body->kv_heads == 0)
     body->kv_heads = body->heads;
   if (body->heads % body->kv_heads != 0)
     return mhar_bad_input (error,
-                           "%s: 'num_attention_heads' is %d, not a multiple of 'num_key_value_heads' %d; give the "
-                           "config.json that was saved with the tensors",
-                           config->shown, body->heads, body->kv_heads);
+                           "%s: '%s' is %d, not a multiple of '%s' %d; give the config.json that was saved with the "
+                           "tensors",
+                           config->shown, heads, body->heads, fla ? "num_kv_heads" : "num_key_value_heads",
+                           body->kv_heads);
   if (body->head_dim == 0 && body->width % body->heads != 0)
-    return mhar_bad_input (error, "%s: 'hidden_size' %d is not a multiple of 'num_attention_heads' %d; give 'head_dim'",
-                           config->shown, body->width, body->heads);
+    return mhar_bad_input (error, "%s: 'hidden_size' %d is not a multiple of '%s' %d; give 'head_dim'", config->shown,
+                           body->width, heads, body->heads);
   if (body->head_dim == 0)
     body->head_dim = body->width / body->heads;
   return body->head_dim % 2 == 0
@@ -237,11 +241,17 @@ read_body (MharConfig *config, GError **error)
 {
   MharBody *body = &config->body;
   body->eps = 1e-6;
-  return check_family (config, error) && check_features (config, error) && read_sizes (config, error)
-         && complete_heads (config, error) && mhar_config_read_layers (config, error)
-         && mhar_config_read_rope (config, error)
-         && mhar_config_real (config, "rms_norm_eps", mhar_config_get (config->root, "rms_norm_eps"), 1, &body->eps,
-                              error)
+  if (!check_family (config, error) || !check_features (config, error))
+    return FALSE;
+  gboolean fla = mhar_config_fla (config);
+  const char *eps = fla ? "norm_eps" : "rms_norm_eps";
+  if (!read_sizes (config, fla, error) || !complete_heads (config, fla, error)
+      || !(fla ? mhar_config_read_fla_layers (config, error) : mhar_config_read_layers (config, error))
+      || !mhar_config_read_rope (config, error)
+      || !mhar_config_real (config, eps, mhar_config_get (config->root, eps), 1, &body->eps, error))
+    return FALSE;
+  body->qk_eps = body->eps;
+  return (!fla || mhar_config_complete_fla (config, FFN_MAX, error))
          && mhar_config_boolean (config, "tie_word_embeddings", FALSE, &body->tied, error);
 }
 
@@ -285,6 +295,14 @@ mhar_config_free (MharConfig *config)
   g_free (config->shown);
   g_free (config->path);
   g_free (config);
+}
+
+const char *
+mhar_body_family (const MharBody *body)
+{
+  if (g_str_equal (body->model_type, "transformer"))
+    return "flash-linear-attention";
+  return g_str_has_prefix (body->model_type, "llama") ? "Llama" : "Qwen3";
 }
 
 const MharBody *

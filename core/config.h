@@ -23,20 +23,33 @@ typedef struct {
   double low, high;  /* of LLAMA3: low_freq_factor, high_freq_factor */
 } MharRope;
 
+/* Whether attention norms queries and keys (RMSNorm over head_dim). */
+typedef enum {
+  MHAR_QK_NORM_AS_STORED, /* where there are tensors for it: Qwen3 has them, Llama has not */
+  MHAR_QK_NORM_STORED,    /* the config says so: without tensors the file is incomplete */
+  MHAR_QK_NORM_NONE
+} MharQkNorm;
+
 /* The plain Transformer under the routing. */
 typedef struct {
   const char *model_type; /* "qwen3_attnres", "llama" … */
   int layers, width, heads, kv_heads, head_dim, ffn, vocab;
   int context;             /* max_position_embeddings; 0 where absent */
   double eps;              /* rms_norm_eps, 1e-6 where absent */
+  double qk_eps;           /* of the norms of queries and keys */
+  MharQkNorm qk_norm;
   double rope_theta;       /* of the layers that see every position */
   gboolean tied;           /* tie_word_embeddings; FALSE where absent */
-  gboolean attention_bias; /* of the query, key, value and output projections */
+  gboolean attention_bias; /* of the query, key and value projections */
+  gboolean output_bias;    /* of the output projection of the attention */
   gboolean mlp_bias;       /* of the gate, up and down projections */
   int window;              /* sliding_window; 0 where no layer slides */
   const guint8 *slides;    /* [layers] 1: a sliding layer; the config owns it */
   MharRope rope[2];        /* of layers that see every position, of sliding layers */
 } MharBody;
+
+/* "Qwen3", "Llama" or "flash-linear-attention": whose body it is, as printed. */
+const char *mhar_body_family (const MharBody *body);
 
 /* How many of the newest positions, its own included, a position of the layer sees; 0: all. */
 static inline int

@@ -60,8 +60,9 @@ mhar_builder_begin (MharBuilder *b, const char *dialect, const char *mode, gbool
   b->config = mhar_checkpoint_config (b->checkpoint);
   b->body = mhar_config_body (b->config);
   b->base = MHAR_VALUE_STREAM;
-  gboolean llama = g_str_has_prefix (b->body->model_type, "llama");
-  g_autofree char *name = g_strdup_printf ("%s, %s body", dialect, llama ? "Llama" : "Qwen3");
+  const char *family = mhar_body_family (b->body);
+  gboolean own = g_str_has_suffix (dialect, family);
+  g_autofree char *name = g_strdup_printf ("%s, %s body", dialect, own ? "its own" : family);
   g_autoptr (MharPlan) plan = mhar_plan_new (name, mode, b->body->layers, b->body->width, 1);
   b->plan = plan;
   if (!find_gate (b, error) || !find_heads (b, many, error)

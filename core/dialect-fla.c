@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* flash-linear-attention's attention residuals on its Transformer (docs: D4).
  *
- * The block rule is the MHAR authors', but the config counts blocks in sublayers (attnres_block_size: 1, where every
- * output is a source of its own, or an even number), the final route is model.res_*, and the very first read, of one
- * source, is left out. */
+ * The body is that library's own (core/config-fla.c), or a Qwen3 or Llama one. The block rule is the MHAR authors', but
+ * the config counts blocks in sublayers (attnres_block_size: 1, where every output is a source of its own, or an even
+ * number), the final route is model.res_*, and the very first read, of one source, is left out. */
 #include "core/dialect-mhar-private.h"
 
 #include "core/error.h"
@@ -13,8 +13,8 @@ recognise (const MharCheckpoint *checkpoint)
 {
   const MharConfig *config = mhar_checkpoint_config (checkpoint);
 
-  return mhar_config_has (config, "attnres_block_size") && !mhar_config_has (config, "attnres_mode")
-         && mhar_checkpoint_has_suffix (checkpoint, ".attn_res_proj.weight");
+  /* By the config alone: without the tensors it promises the file is incomplete, not plain. */
+  return mhar_config_has (config, "attnres_block_size") && !mhar_config_has (config, "attnres_mode");
 }
 
 static MharPlan *

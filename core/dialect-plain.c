@@ -19,9 +19,8 @@ static MharPlan *
 build (const MharCheckpoint *checkpoint, const MharDialectOptions *options G_GNUC_UNUSED, GError **error G_GNUC_UNUSED)
 {
   const MharBody *body = mhar_config_body (mhar_checkpoint_config (checkpoint));
-  gboolean llama = g_str_has_prefix (body->model_type, "llama");
-  MharPlan *plan = mhar_plan_new (llama ? "plain Transformer, Llama body" : "plain Transformer, Qwen3 body", "baseline",
-                                  body->layers, body->width, 1);
+  g_autofree char *name = g_strdup_printf ("plain Transformer, %s body", mhar_body_family (body));
+  MharPlan *plan = mhar_plan_new (name, "baseline", body->layers, body->width, 1);
 
   mhar_plan_store_embedding (plan);
   for (int l = 0; l < body->layers; l++)

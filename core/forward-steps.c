@@ -195,7 +195,7 @@ run_attention (MharForward *f, guint i, int l, MharRows out)
   int status = project (f, layer, columns_before (f, i));
 
   if (status == MHAR_OK)
-    status = ops->rope (c, mhar_rows (f->qkv), layer->q_gain, layer->k_gain, b->eps, mhar_forward_angles (f, l), f->W,
+    status = ops->rope (c, mhar_rows (f->qkv), layer->q_gain, layer->k_gain, b->qk_eps, mhar_forward_angles (f, l), f->W,
                         f->t, heads, kv, e);
   if (status == MHAR_OK)
     status = ops->attention (c, mhar_rows (f->qkv), 1.0 / sqrt ((double) e), (gsize) mhar_body_window (b, l), f->W, f->t,

@@ -61,6 +61,10 @@ def grid():
             add(mode, "bias", shape, true_blocks=True)
         for _ in FAMILIES:
             add("hyper_connection", "bias", shape)
+    # flash-linear-attention's own names and config: with and without norms of queries and keys, biases, a window, a computed width.
+    for period in (0, 1, 2, 4):
+        for more in ("--qkv-bias --ffn 0", "--window 5 --kv-heads 4 --ffn 72", "--untied --window 1", "--layers 5 --heads 2 --rope-theta 50000"):
+            add("full", "bias", f"{more} --fla {period}")
     return cases
 
 

@@ -409,13 +409,73 @@ test_biases (void)
 {
   g_autoptr (MharConfig) none = parse_good ("x", "1"), attention = parse_good ("attention_bias", "true");
   g_assert_false (mhar_config_body (none)->attention_bias);
-  g_assert_true (mhar_config_body (attention)->attention_bias);
+  g_assert_true (mhar_config_body (attention)->attention_bias && mhar_config_body (attention)->output_bias);
+  g_assert_cmpfloat (mhar_config_body (attention)->qk_eps, ==, mhar_config_body (attention)->eps);
   g_assert_false (mhar_config_body (attention)->mlp_bias);
   GError *error = NULL;
   g_autofree char *text = with_windows ("\"mlp_bias\": true", "llama_attnres");
   g_autoptr (MharConfig) mlp = parse (text, &error);
   g_assert_no_error (error);
   g_assert_true (mhar_config_body (mlp)->mlp_bias);
+}
+
+#define FLA_BASE "\"model_type\": \"transformer\", \"num_hidden_layers\": 3, \"hidden_size\": 192, \"vocab_size\": 99"
+
+/* What flash-linear-attention's words mean; `words`: of the refusal. */
+static const struct {
+  const char *lines;
+  int heads, kv_heads, ffn, window;
+  gboolean biases;
+  MharQkNorm norm;
+  double eps;
+  const char *words;
+} own_words[] = {
+  { "\"num_heads\": 6", 6, 6, 512, 0, FALSE, MHAR_QK_NORM_NONE, 1e-6, NULL },
+  { "\"num_heads\": 6, \"num_kv_heads\": 2, \"norm_eps\": 1e-5, \"qk_norm\": true, \"qkv_bias\": true", 6, 2, 512, 0, TRUE,
+    MHAR_QK_NORM_STORED, 1e-5, NULL },
+  { "\"num_heads\": 6, \"num_kv_heads\": null, \"intermediate_size\": null, \"hidden_ratio\": null", 6, 6, 512, 0, FALSE,
+    MHAR_QK_NORM_NONE, 1e-6, NULL },
+  { "\"num_heads\": 6, \"hidden_ratio\": 2", 6, 6, 256, 0, FALSE, MHAR_QK_NORM_NONE, 1e-6, NULL }, /* 256 exactly */
+  { "\"num_heads\": 6, \"hidden_ratio\": 3", 6, 6, 512, 0, FALSE, MHAR_QK_NORM_NONE, 1e-6, NULL }, /* 384 */
+  { "\"num_heads\": 6, \"intermediate_size\": 72, \"hidden_ratio\": 9", 6, 6, 72, 0, FALSE, MHAR_QK_NORM_NONE, 1e-6, NULL },
+  { "\"num_heads\": 6, \"window_size\": 17", 6, 6, 512, 17, FALSE, MHAR_QK_NORM_NONE, 1e-6, NULL },
+  { "\"num_attention_heads\": 6", .words = "'num_heads' is missing" },
+  { "\"num_heads\": 6, \"num_kv_heads\": 4", .words = "'num_heads' is 6|'num_kv_heads' 4" },
+  { "\"num_heads\": 5", .words = "'hidden_size' 192|'num_heads' 5" },
+  { "\"num_heads\": 6, \"hidden_ratio\": 0", .words = "'hidden_ratio' is 0|above 0" },
+  { "\"num_heads\": 6, \"hidden_ratio\": \"4\"", .words = "'hidden_ratio'|above 0" },
+  { "\"num_heads\": 6, \"qk_norm\": 1", .words = "'qk_norm' is 1|true or false" },
+  { "\"num_heads\": 6, \"qkv_bias\": \"no\"", .words = "'qkv_bias'|true or false" },
+  { "\"num_heads\": 6, \"window_size\": 0", .words = "'window_size' is 0" },
+  { "\"num_heads\": 6, \"norm_eps\": 0", .words = "'norm_eps' is 0" },
+  { "\"num_heads\": 6, \"hidden_act\": \"gelu\"", .words = "'hidden_act'|gelu|not supported" },
+};
+
+static void
+test_own_words (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (own_words); i++) {
+    g_autofree char *text = g_strdup_printf ("{" FLA_BASE ", %s}", own_words[i].lines);
+    g_autoptr (GError) error = NULL;
+    if (own_words[i].words != NULL) {
+      refuse (text, strlen (text), own_words[i].words);
+      continue;
+    }
+    g_autoptr (MharConfig) config = parse (text, &error);
+    g_assert_no_error (error);
+    const MharBody *body = mhar_config_body (config);
+    g_assert_cmpint (body->heads, ==, own_words[i].heads);
+    g_assert_cmpint (body->kv_heads, ==, own_words[i].kv_heads);
+    g_assert_cmpint (body->head_dim, ==, 32);
+    g_assert_cmpint (body->ffn, ==, own_words[i].ffn);
+    g_assert_cmpint (mhar_body_window (body, 2), ==, own_words[i].window);
+    g_assert_cmpint (body->attention_bias, ==, own_words[i].biases);
+    g_assert_false (body->output_bias);
+    g_assert_cmpint (body->qk_norm, ==, own_words[i].norm);
+    g_assert_cmpfloat (body->eps, ==, own_words[i].eps);
+    g_assert_cmpfloat (body->qk_eps, ==, 1e-5);
+    g_assert_cmpstr (mhar_body_family (body), ==, "flash-linear-attention");
+  }
 }
 
 static void
@@ -563,6 +623,7 @@ main (int argc, char **argv)
   g_test_add_func ("/config/ropes", test_ropes);
   g_test_add_func ("/config/refused-together", test_refused_together);
   g_test_add_func ("/config/biases", test_biases);
+  g_test_add_func ("/config/own-words", test_own_words);
   g_test_add_func ("/config/malformed", test_malformed);
   g_test_add_func ("/config/access", test_access);
   g_test_add_func ("/config/load", test_load);

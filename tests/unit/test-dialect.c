@@ -53,6 +53,8 @@ write_checkpoint (const char *folder, const char *config, gboolean routing, cons
 
 #define BODY \
   "\"vocab_size\":4,\"hidden_size\":8,\"num_hidden_layers\":1,\"num_attention_heads\":1,\"intermediate_size\":16,\"tie_word_embeddings\":true"
+#define FLA \
+  "\"vocab_size\":4,\"hidden_size\":8,\"num_hidden_layers\":1,\"num_heads\":1,\"intermediate_size\":16,\"tie_word_embeddings\":true"
 #define FULL_MH "{\"model_type\":\"qwen3_attnres\"," BODY ",\"attnres_mode\":\"full_mh\",\"attnres_num_heads\":2}"
 
 typedef struct {
@@ -117,6 +119,17 @@ static const Odd odd[] = {
   { "sublayers-odd", "{\"model_type\":\"llama\"," BODY ",\"attnres_block_size\":3}", TRUE, { NULL }, { 0 }, NULL, 0, "1 or even", 0 },
   { "sublayers-without-final-route", "{\"model_type\":\"llama\"," BODY ",\"attnres_block_size\":1}", TRUE, { NULL }, { 0 }, NULL, 0,
     "model.res_proj", 0 },
+  { "sublayers-without-routing", "{\"model_type\":\"llama\"," BODY ",\"attnres_block_size\":2}", FALSE, { NULL }, { 0 }, NULL, 0,
+    "mlp_res_proj", 0 },
+  { "own-words", "{\"model_type\":\"transformer\"," FLA ",\"attnres_block_size\":2}", TRUE,
+    { "model.res_proj.weight:1,8", "model.res_norm.weight:8" }, { 0 }, "block", 1, NULL, 2 },
+  { "own-words-plain", "{\"model_type\":\"transformer\"," FLA ",\"attnres_block_size\":null}", FALSE, { NULL }, { 0 }, "baseline", 1, NULL, 0 },
+  { "own-words-norms-lost", "{\"model_type\":\"transformer\"," FLA ",\"qk_norm\":true}", FALSE, { NULL }, { 0 }, NULL, 0,
+    "no norms for queries and keys but 'qk_norm' is true", 0 },
+  { "own-words-norms-unasked", "{\"model_type\":\"transformer\"," FLA "}", FALSE,
+    { LAYER "self_attn.q_norm.weight:8", LAYER "self_attn.k_norm.weight:8" }, { 0 }, NULL, 0, "'qk_norm' is not set", 0 },
+  { "own-words-biases-lost", "{\"model_type\":\"transformer\"," FLA ",\"qkv_bias\":true}", FALSE, { NULL }, { 0 }, NULL, 0,
+    "q_proj.bias", 0 },
   { "unused", FULL_MH, TRUE, { "model.layers.0.attn_null_source:8", NULL }, { 0 }, "full_mh", 2, "attn_null_source", 0 },
   { "unused-strict", FULL_MH, TRUE, { "model.layers.0.attn_null_source:8", NULL }, { .strict = TRUE }, NULL, 0, "attn_null_source", 0 },
   { "other-head", FULL_MH, TRUE, { "lm_head.weight:4,8", NULL }, { 0 }, "full_mh", 2, NULL, 0 },
