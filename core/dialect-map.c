@@ -205,11 +205,6 @@ check (const Builder *b, int heads, GError **error)
 
   if (map->add && (map->final.query != NULL || map->final.product != NULL))
     return mhar_bad_input (error, "%s: a final route goes with read replace only; leave out 'final'", map->path);
-  if (map->eps > 0 && map->eps != b->body->eps)
-    return mhar_bad_input (error,
-                           "%s: 'eps' is %g but the config's rms_norm_eps is %g, and one eps serves both; give a "
-                           "config with that eps by --config, or leave it out",
-                           map->path, map->eps, b->body->eps);
   if (b->body->width % heads != 0)
     return mhar_bad_input (error, "%s: %d routing heads do not divide a width of %d; mend 'heads'", map->path, heads,
                            b->body->width);
@@ -231,6 +226,7 @@ build (const MharCheckpoint *checkpoint, const MharDialectOptions *options, GErr
   g_autofree char *mode = g_strconcat (b.map->add ? "add" : "replace", blocks, NULL);
   g_autoptr (MharPlan) plan = mhar_plan_new (b.map->name, mode, b.body->layers, b.body->width, heads);
   b.plan = plan;
+  plan->eps = b.map->eps;
   b.sources = sources;
   int embed = mhar_plan_store_embedding (plan);
   gboolean good = b.map->period == 0 ? build_rows (&b, embed, error)

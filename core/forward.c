@@ -64,7 +64,7 @@ make_route (MharForward *f)
   MharRouteTable table = {
     .max_tokens = (gsize) f->size.windows * f->size.length,
     .width = (gsize) plan->width,
-    .eps = body->eps,
+    .eps = plan->eps > 0 ? plan->eps : body->eps,
     .n_rows = (int) plan->rows->len,
     .n_sites = (int) plan->sites->len,
     .sites = sites,

@@ -23,6 +23,8 @@ mhar_label_checkpoint (const MharCheckpoint *checkpoint, const MharPlan *plan, M
   mhar_dataset_set_integer (out, "vocab", b->vocab);
   mhar_dataset_set_real (out, "rope_theta", b->rope_theta);
   mhar_dataset_set_real (out, "rms_norm_eps", b->eps);
+  if (plan->eps > 0)
+    mhar_dataset_set_real (out, "routing_eps", plan->eps);
 }
 
 static MharField *

@@ -71,6 +71,8 @@ describe (GString *out, const MharCheckpoint *checkpoint G_GNUC_UNUSED, const Mh
   g_string_append_printf (out, "%s, mode %s", plan->dialect, plan->mode);
   if (plan->sites->len > 0)
     g_string_append_printf (out, ", %d routing head%s", plan->heads, plan->heads == 1 ? "" : "s");
+  if (plan->eps > 0)
+    g_string_append_printf (out, ", sources normed with eps %g", plan->eps);
   g_string_append_c (out, '\n');
   if (plan->streams > 0)
     describe_connections (out, plan);
@@ -138,6 +140,8 @@ as_json (const MharCheckpoint *checkpoint, const MharPlan *plan)
     json_array_append_new (sites, site_as_json (plan, mhar_plan_site (plan, s)));
   json_t *object = json_pack ("{s:s, s:s, s:s, s:i, s:o}", "path", path, "dialect", plan->dialect, "mode", plan->mode,
                               "heads", plan->heads, "sites", sites);
+  if (plan->eps > 0)
+    json_object_set_new (object, "eps", json_real (plan->eps));
   if (plan->streams > 0)
     json_object_set_new (object, "coefficients", connections_as_json (plan));
   return object;

@@ -4,6 +4,8 @@
 The numbers are those of tests/numeric/test_map.py."""
 import re
 
+import h5py
+
 from harness import *
 
 PAGE = TESTS.parent / "data" / "name-map.md"
@@ -48,6 +50,22 @@ def sites_and_info(scratch):
                                                          ["embed", "block 1", "L1.attn"]]
     assert sites["sites"][-1]["label"] == "final"
     assert "by map" in succeed("--info", MH, "--map", a_map).out
+
+
+@case
+def an_eps_of_its_own(scratch):
+    config = json.loads((MH / "config.json").read_text())["rms_norm_eps"]
+    answers = []
+    for eps in (None, config, 0.05):
+        a_map = write_map(scratch, own(heads=heads_of(MH), eps=eps))
+        (sites,) = json.loads(succeed("--sites", "--json", MH, "--map", a_map).out)
+        assert sites.get("eps") == eps
+        assert (f"sources normed with eps {eps:g}" in succeed("--sites", MH, "--map", a_map).out) if eps else True
+        answers.append(report(MH, "--map", a_map, *SHORT)["checkpoints"][0])
+    assert answers[0] == answers[1] and answers[0]["loss"] != answers[2]["loss"]
+    succeed(MH, "--map", a_map, *SHORT, "-o", scratch / "run.h5")
+    with h5py.File(scratch / "run.h5") as f:
+        assert f["checkpoint_0"].attrs["routing_eps"] == 0.05 and f["checkpoint_0"].attrs["rms_norm_eps"] == config
 
 
 @case
@@ -128,7 +146,6 @@ for title, values, words in [
     ("a gain absent", own(mlp={"query": "model.layers.{i}.mlp_res_proj.weight", "norm": "g.{i}"}), ["g.0", "missing"]),
     ("a gain for a query", own(attn={"query": "model.layers.{i}.input_layernorm.weight", "norm": BODY}), ["up_proj", "shape"]),
     ("a final route with add", own(read="add"), ["map.json", "final route goes with read replace only"]),
-    ("another eps", own(eps=1e-3), ["map.json", "'eps' is 0.001", "1e-06"]),
     ("a body's tensor absent", own(body={BODY: "up.{i}"}), ["map.json", "'up.0'", "does not hold"]),
     ("a body's tensor twice", own(body={BODY: "model.layers.{i}.mlp.gate_proj.weight"}), ["map.json", "holds another tensor"]),
     ("heads that do not divide", own(heads=7), ["map.json", "7 routing heads do not divide"]),

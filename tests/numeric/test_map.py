@@ -30,6 +30,7 @@ class Mapped(oracle.Model):
     def run(self, ids, rule):
         self.reads, self.H, self.legacy, self.absent = [], rule["heads"], rule["bias"], rule["absent"]
         w, n = self.w, 2 * self.L
+        self.route_eps = rule["eps"] or self.eps
         x = w["model.embed_tokens.weight"][np.asarray(ids)]
         norms = ("input_layernorm", "post_attention_layernorm")
 
@@ -78,6 +79,8 @@ def foreign(rule, layers):
     names.update({k.replace("{i}", str(i)): v.replace("{i}", str(i)) for k, v in body.items() for i in range(layers)})
     a_map = {"name": "a test's", "heads": rule["heads"], "read": "add" if rule["add"] else "replace", "blocks": rule["blocks"],
              "body": {**body, "model.embed_tokens.weight": "tok.w", "model.norm.weight": "last.w"}}
+    if rule["eps"]:
+        a_map["eps"] = rule["eps"]
     for kind in KEYS[:3 if rule["final"] else 2]:
         at = "" if kind == "final" else "{i}."
         ours = "model.final_res" if kind == "final" else f"model.layers.{{i}}.{kind}_res"
@@ -142,7 +145,7 @@ def verify(folder, logits, reads, *options):
 
 
 def rules():
-    usual = dict(heads=1, add=False, blocks="none", period=0, final=True, fused=False, bias=False, true=False, absent=set())
+    usual = dict(heads=1, add=False, blocks="none", period=0, final=True, fused=False, bias=False, true=False, absent=set(), eps=None)
     blocks = [("none", 0), ("layers:1", 2), ("layers:2", 4), ("layers:9", 18), ("sublayers:1", 1), ("sublayers:3", 3)]
     for (text, period), heads in itertools.product(blocks, (1, 4)):
         for final in (True, False):
@@ -152,6 +155,8 @@ def rules():
                    "true": true}
     for text, period in blocks:
         yield {**usual, "blocks": text, "period": period, "bias": True, "absent": {0}}
+    for (text, period), eps, add in itertools.product(blocks[::2], (1e-9, 3e-2), (False, True)):  # rows have mean squares near 1e-2
+        yield {**usual, "blocks": text, "period": period, "eps": eps, "heads": 2, "add": add, "final": not add}
 
 
 def check_rule(rule):
@@ -161,6 +166,30 @@ def check_rule(rule):
         model = save_foreign(folder, rule)
         logits = model.run(IDS, rule)
         return verify(folder, logits, model.reads, *(["--block-delta", "true"] if rule["true"] else []))
+
+
+def check_disagreement():
+    """The map's eps in what is computed from the sources afterwards: slices of the query, and random queries."""
+    rule = {**next(rules()), "eps": 3e-2}
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, ids = os.path.join(scratch, "x"), os.path.join(scratch, "ids.u16")
+        make(folder, "--mode", "full", "--layers", "3")
+        model = save_foreign(folder, rule)
+        model.run(IDS, rule)
+        np.array(IDS, "<u2").tofile(ids)
+        run = subprocess.run([PROGRAM, folder, "--map", os.path.join(folder, "map.json"), "--device", "cpu", "--tokens", ids, "--kl",
+                              "--null-draws", "2", "--json", "-q"], capture_output=True, text=True, check=True)
+        found = {x["site"]: x for x in json.loads(run.stdout)["checkpoints"][0]["slice_kl"]["per_site"]}
+        worst = (0.0, "")
+        for read in model.reads:
+            s, n = read["site"], len(read["rows"])
+            if n < 2:
+                continue
+            q, gain, bias = model.query(s)
+            kl = lambda z, s=s, r=read: oracle.slice_kl(z[0], gain, bias, r["rows"], model.route_eps, 4).mean()
+            want = {"trained": kl(q), "null": np.mean([kl(oracle.random_rows(q, 0, s, j)) for j in range(2)])}
+            worst = max([worst] + [(abs(found[s][k] / v - 1) / 1e-5, f"{k} of site {s}") for k, v in want.items()])
+        return worst if len(found) == 2 * model.L else (float("inf"), "the number of sites")
 
 
 def check_mode(mode, extra, a_map):
@@ -186,6 +215,7 @@ def main():
              ("delta", ["--layers", "3"], {"read": "add"}),
              ("delta_block", ["--layers", "6", "--blocks", "3"], {"read": "add", "blocks": "layers:2"})]
     cases = [(f"rule {r}", lambda r=r: check_rule(r)) for r in rules()]
+    cases.append(("slice disagreement with an eps of its own", check_disagreement))
     cases += [(f"mode {m}", lambda m=m, x=x, a=a: check_mode(m, x, a)) for m, x, a in modes]
     print(f"1..{len(cases)}")
     good = True
