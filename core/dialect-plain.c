@@ -10,9 +10,11 @@ recognise (const MharCheckpoint *checkpoint)
   const MharConfig *config = mhar_checkpoint_config (checkpoint);
   const char *mode = mhar_config_string (config, "attnres_mode", "baseline", NULL);
 
-  /* The authors' script writes routing tensors in every mode; in theirs called `baseline` nothing reads them. */
-  return mode != NULL && strcmp (mode, "baseline") == 0 &&
-         (mhar_config_has (config, "attnres_mode") || !mhar_checkpoint_has_suffix (checkpoint, "_res_proj.weight"));
+  /* The authors' script writes routing tensors in every mode; in theirs called `baseline` nothing reads them. Elsewhere
+   * they, or a block size in the config (docs: D5), say that the model routes. */
+  if (mhar_config_has (config, "attnres_mode"))
+    return mode != NULL && strcmp (mode, "baseline") == 0;
+  return mhar_checkpoint_first_routing (checkpoint) == NULL && !mhar_config_has (config, "attn_res_block_size");
 }
 
 static MharPlan *

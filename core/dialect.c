@@ -94,6 +94,24 @@ warn_of_state (MharPlan *plan)
                     twice == 1 ? "" : "s");
 }
 
+/* Routing of a dialect that is not run: by a tensor, or by the config alone. */
+static void
+refuse_all (const MharCheckpoint *checkpoint, GError **error)
+{
+  const char *name = mhar_checkpoint_first_routing (checkpoint);
+
+  if (name != NULL)
+    mhar_bad_input (error,
+                    "%s: the reads over depth of '%s' are of no dialect that is run; --map can name their tensors, and "
+                    "--weights-only shows the queries",
+                    mhar_checkpoint_path (checkpoint), name);
+  else
+    mhar_bad_input (error,
+                    "%s: 'attn_res_block_size' asks for reads over depth but no tensor of them is stored; give the file "
+                    "that was saved with this config",
+                    mhar_checkpoint_path (checkpoint));
+}
+
 MharPlan *
 mhar_plan_from_checkpoint (const MharCheckpoint *checkpoint, const MharDialectOptions *options, GError **error)
 {
@@ -108,8 +126,18 @@ mhar_plan_from_checkpoint (const MharCheckpoint *checkpoint, const MharDialectOp
     g_ptr_array_add (plan->routing, NULL);
     return g_steal_pointer (&plan);
   }
-  mhar_bad_input (error, "%s: no known dialect fits its tensors; see `mhar-probe --help` for those that are read",
-                  mhar_checkpoint_path (checkpoint));
+  refuse_all (checkpoint, error);
+  return NULL;
+}
+
+const char *
+mhar_checkpoint_first_routing (const MharCheckpoint *checkpoint)
+{
+  for (guint i = 0; i < mhar_checkpoint_n_tensors (checkpoint); i++) {
+    const char *name = mhar_checkpoint_tensor (checkpoint, i)->name;
+    if (strstr (name, "_res_proj") != NULL || strstr (name, "_res_score") != NULL)
+      return name;
+  }
   return NULL;
 }
 

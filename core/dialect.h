@@ -34,6 +34,9 @@ extern const MharDialect mhar_dialect_plain;
 MharPlan *mhar_plan_from_checkpoint (const MharCheckpoint *checkpoint, const MharDialectOptions *options,
                                      GError **error);
 
+/* The name of the first tensor that only a model with reads over depth has, a query of any dialect's; NULL: none. */
+const char *mhar_checkpoint_first_routing (const MharCheckpoint *checkpoint);
+
 /* Whether any tensor's name ends so: what dialects recognise themselves by. */
 gboolean mhar_checkpoint_has_suffix (const MharCheckpoint *checkpoint, const char *suffix);
 

@@ -6,6 +6,8 @@ import os
 import shutil
 import struct
 
+import h5py
+
 from harness import *
 
 
@@ -97,6 +99,7 @@ def config_text(scratch, text):
 
 
 GOOD_CONFIG = (MH / "config.json").read_bytes()
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
 for title, text in {
     "cut short": GOOD_CONFIG[:200],
     "not JSON": b"hidden_size = 64\n",
@@ -104,7 +107,6 @@ for title, text in {
     "not UTF-8": GOOD_CONFIG.replace(b"silu", b"s\xfflu"),
     "a key twice": GOOD_CONFIG.replace(b"{", b'{"hidden_size": 32,', 1),
     "nested too deep": b'{"a":' + b"[" * 100000 + b"]" * 100000 + b"}",
-    "a git-lfs pointer": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
     "NaN in it": GOOD_CONFIG.replace(b"1e-06", b"NaN"),
 }.items():
     add(f"config.json: {title}", config_text, text)
@@ -162,6 +164,80 @@ def untied_without_a_head_of_its_own_is_a_warning(scratch):
     warning = "lm_head.weight"
     assert warning in succeed(folder, *SHORT).err
     assert warning in report(folder, *SHORT)["checkpoints"][0]["warnings"][0]
+
+
+@case
+def a_head_of_its_own_wins_over_the_tie_flag(scratch):
+    """Loss by the stored head, whatever the flag says; a warning that is stored too, unless the two are the same."""
+    def change(tensors):
+        dtype, shape, data = tensors["model.embed_tokens.weight"]
+        tensors["lm_head.weight"] = (dtype, shape, data[2 * shape[1]:] + data[:2 * shape[1]])  # rows moved on by one
+
+    def same(tensors):
+        tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"]
+
+    found = {}
+    for name, edit, tied in (("none", lambda t: None, True), ("same", same, True), ("other", change, True), ("untied", change, False)):
+        (scratch / name).mkdir()
+        folder = broken(scratch / name, edit, config={"tie_word_embeddings": tied})
+        found[name] = report(folder, *SHORT, "-o", scratch / name / "run.h5")["checkpoints"][0]
+        warns = [w for w in found[name]["warnings"] if "tie_word_embeddings is true but a different lm_head.weight" in w]
+        assert len(warns) == (name == "other") == len(found[name]["warnings"]), found[name]["warnings"]
+        with h5py.File(scratch / name / "run.h5") as f:
+            assert list(f["checkpoint_0"].attrs["warnings"]) == found[name]["warnings"]
+    assert found["same"]["loss"] == found["none"]["loss"] != found["other"]["loss"] == found["untied"]["loss"]
+
+
+@case
+def routing_that_nothing_trained_is_a_warning(scratch):
+    zero = lambda part: lambda t: t.update({n: (d, s, bytes(len(b))) for n, (d, s, b) in t.items() if part in n})
+    gated = FIXTURES / "mini-full-gscalar"
+    alphas = scratch / "alphas"
+    alphas.mkdir()
+
+    def learnable(t):
+        for n in [n for n in t if n.endswith("_res_gate_logit")]:
+            d, s, b = t.pop(n)
+            t[n.replace("gate_logit", "alpha")] = (d, s, bytes(len(b)))
+
+    for folder, words in ((broken(scratch, zero("_res_proj")), "every routing query is exactly zero"),
+                          (broken(alphas, learnable, gated, {"attnres_gate_type": "learnable_alpha"}), "every gate is exactly zero")):
+        result = succeed(folder, *SHORT, "-o", scratch / "run.h5")
+        assert words in result.err, result
+        with h5py.File(scratch / "run.h5") as f:
+            assert any(words in w for w in f["checkpoint_0"].attrs["warnings"])
+        assert words in succeed("--from", scratch / "run.h5").err
+
+
+@case
+def routing_tensors_that_the_mode_does_not_use(scratch):
+    def change(t):
+        t["model.layers.1.attn_null_source"] = ("BF16", [64], bytes(128))
+        t["model.layers.2.mlp_res_alpha"] = ("BF16", [], bytes(2))
+    folder = broken(scratch, change)
+    assert any("leaves 2 stored routing tensors unused, such as" in w for w in report(folder, *SHORT)["checkpoints"][0]["warnings"])
+    no(scratch, folder, "2 stored routing tensors", "--strict", args=["--strict"])
+
+
+@case
+def reads_of_a_dialect_that_is_not_run(scratch):
+    """Kimi-K3's names on a body that would run: refused, not taken for a plain Transformer, and the queries can be looked at."""
+    for pairs in ((("attn_res_", "self_attention_res_"), ("final_res_", "output_attn_res_")),
+                  (("attn_res_proj.weight", "attn_res_score"), ("mlp_res_proj.weight", "ffn_res_score"),
+                   ("final_res_proj.weight", "output_res_score"))):
+        def change(t):
+            for n in list(t):
+                new = n
+                for a, b in pairs:
+                    new = new.replace(a, b)
+                t[new] = t.pop(n)
+            if len(pairs) > 2:
+                for n in [n for n in t if "_res_norm" in n]:
+                    del t[n]
+        folder = broken(scratch, change, config={"model_type": "qwen3"}, remove=["attnres_mode"])
+        no(scratch, folder, "of no dialect that is run", "--weights-only")
+        succeed("--weights-only", folder)
+        shutil.rmtree(folder)
 
 
 @case
@@ -263,6 +339,25 @@ def not_safetensors_at_all(scratch):
 
 
 @case
+def git_lfs_pointers_are_said_to_be_some(scratch):
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        folder = scratch / name
+        shutil.copytree(DEMO / "mhar", folder)
+        (folder / name).write_bytes(LFS)
+        refuse(scratch, 3, [folder / name, "is a git-lfs pointer", "git lfs pull"], folder, "--prompt", "some words of text")
+    folder = sharded(scratch / "shards")
+    for name in (SECOND, "model.safetensors.index.json"):
+        kept = (folder / name).read_bytes()
+        (folder / name).write_bytes(LFS)
+        no(scratch, folder, folder / name, "is a git-lfs pointer")
+        (folder / name).write_bytes(kept)
+    for name in ("ref.safetensors", "step.pt"):
+        (scratch / name).write_bytes(LFS)
+    check_refusal(probe("--verify", scratch / "ref.safetensors", MH), 3, "ref.safetensors", "is a git-lfs pointer")
+    refuse(scratch, 3, ["step.pt", "is a git-lfs pointer"], scratch / "step.pt", "--config", MH / "config.json", *SHORT)
+
+
+@case
 def header_lies_about_a_tensor(scratch):
     header = json.loads(GOOD[8 : 8 + SIZE])
     data, name = GOOD[8 + SIZE :], "model.layers.2.mlp.up_proj.weight"
@@ -274,7 +369,8 @@ def header_lies_about_a_tensor(scratch):
                 {"dtype": "F33"}, {"dtype": 3}, {"dtype": "F32"}):
         folder = copy_checkpoint(MH, scratch / "x")
         write_raw(folder / "model.safetensors", {**header, name: {**entry, **lie}}, data)
-        no(scratch, folder, "model.safetensors")
+        beyond_json = any(n >= 2**63 for v in lie.values() if isinstance(v, list) for n in v)  # the line is named, not the tensor
+        no(scratch, folder, "model.safetensors", "line 1" if beyond_json else name)
         shutil.rmtree(folder)
 
 
