@@ -216,6 +216,8 @@ open_regular (const char *path, const char *shown, guint64 *bytes, GError **erro
   }
   if (fstat (fd, &status) != 0 || !S_ISREG (status.st_mode))
     mhar_bad_input (error, "%s is not a regular file; name a file that mhar-probe wrote with -o", shown);
+  else if (status.st_size == 0)
+    mhar_bad_input (error, "%s is empty (0 bytes); name a file that mhar-probe wrote with -o", shown);
   else if (pread (fd, head, sizeof head, 0) != (ssize_t)sizeof head || memcmp (head, signature, sizeof head) != 0)
     mhar_bad_input (error, "%s is not an HDF5 file; name a file that mhar-probe wrote with -o", shown);
   else {

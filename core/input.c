@@ -61,7 +61,7 @@ mhar_input_map (const char *path, guint64 limit, GError **error)
   }
   gsize length = g_mapped_file_get_length (map);
   if (length == 0) {
-    mhar_bad_input (error, "%s: is empty; fetch it again", shown);
+    mhar_bad_input (error, "%s: is empty (0 bytes); write it, or fetch it, again", shown);
     return NULL;
   }
   if (length >= strlen (LFS_POINTER)

@@ -4,39 +4,79 @@
 
 #include <string.h>
 
-/* The option that asks for another job than a run; NULL where none does. *several: more than one. */
-static const char *
+/* Another job than a run, and the options that it heeds beside --quiet and --progress. */
+typedef struct {
+  const char *name, *heeds; /* "|a|b|" */
+} Job;
+
+static const Job jobs[] = {
+  { "devices", "|" },
+  { "info", "|config|map|heads|block-delta|strict|json|" },
+  { "sites", "|config|map|heads|block-delta|strict|json|" },
+  { "weights-only", "|config|map|heads|slices|slicing|digest|output|json|table|" },
+  { "verify", "|tolerance|device|precision|routing|config|map|heads|block-delta|strict|" },
+  { "from", "|figure|figure-kind|first-sites|theme|style|json|table|" },
+};
+
+static gboolean
+is_given (const MharCliOptions *o, const char *name)
+{
+  return g_ptr_array_find_with_equal_func (o->given, name, g_str_equal, NULL);
+}
+
+/* The job that the line asks for; NULL: a run. *several: more than one. */
+static const Job *
 job_of (const MharCliOptions *o, gboolean *several)
 {
-  const struct {
-    gboolean asked;
-    const char *name;
-  } jobs[] = { { o->devices, "--devices" }, { o->info, "--info" }, { o->sites, "--sites" },
-               { o->weights_only, "--weights-only" },
-               { o->verify != NULL, "--verify" }, { o->from != NULL, "--from" } };
-  const char *found = NULL;
+  const Job *found = NULL;
 
   *several = FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (jobs); i++) {
-    *several |= jobs[i].asked && found != NULL;
-    found = jobs[i].asked ? jobs[i].name : found;
+    gboolean asked = is_given (o, jobs[i].name);
+    *several |= asked && found != NULL;
+    found = asked ? &jobs[i] : found;
   }
   return found;
 }
 
+static gboolean
+is_heeded (const Job *job, const char *option)
+{
+  g_autofree char *word = g_strdup_printf ("|%s|", option);
+  return strstr (job->heeds, word) != NULL || strstr ("|quiet|progress|", word) != NULL || strcmp (job->name, option) == 0;
+}
+
+/* Whatever else is on the line would be ignored. */
+static gboolean
+check_heeded (const MharCliOptions *o, const Job *job, GError **error)
+{
+  for (guint i = 0; i < o->given->len; i++) {
+    const char *option = g_ptr_array_index (o->given, i);
+    if (is_heeded (job, option))
+      continue;
+    if (strcmp (job->name, "from") == 0)
+      return mhar_bad_usage (error, "--from only prints and draws a saved run again, so --%s would change nothing; leave it out",
+                             option);
+    return mhar_bad_usage (error, "--%s changes nothing about --%s; leave one of them out", option, job->name);
+  }
+  return TRUE;
+}
+
 /* What only a run has. */
 static gboolean
-check_job (const MharCliOptions *o, const char *job, GError **error)
+check_job (const MharCliOptions *o, const Job *job, GError **error)
 {
+  const char *name = job->name;
+
   if (o->text != NULL || o->prompt != NULL || o->tokens != NULL)
-    return mhar_bad_usage (error, "%s takes no input; leave out --text, --prompt and --tokens", job);
+    return mhar_bad_usage (error, "--%s takes no input; leave out --text, --prompt and --tokens", name);
   if (o->output != NULL && !o->weights_only)
-    return mhar_bad_usage (error, "-o saves a run, and %s makes none; leave one of them out", job);
+    return mhar_bad_usage (error, "-o saves a run, and --%s makes none; leave one of them out", name);
   if (o->figure != NULL && o->from == NULL)
-    return mhar_bad_usage (error, "--figure draws a run, and %s makes none; leave one of them out", job);
+    return mhar_bad_usage (error, "--figure draws a run, and --%s makes none; leave one of them out", name);
   if (o->json && (o->verify != NULL || o->devices))
-    return mhar_bad_usage (error, "%s prints text only; leave out --json", job);
-  return TRUE;
+    return mhar_bad_usage (error, "--%s prints text only; leave out --json", name);
+  return check_heeded (o, job, error);
 }
 
 static gboolean
@@ -44,6 +84,9 @@ check_checkpoints (const MharCliOptions *o, GError **error)
 {
   gboolean none = o->checkpoints[0] == NULL;
 
+  for (guint i = 0; o->checkpoints[i] != NULL; i++)
+    if (*o->checkpoints[i] == '\0')
+      return mhar_bad_usage (error, "the name of a checkpoint is empty; give the folder that holds config.json");
   if (!none && o->from != NULL)
     return mhar_bad_usage (error, "--from reads a saved run and takes no checkpoint");
   if (o->config != NULL && none)
@@ -56,6 +99,23 @@ check_checkpoints (const MharCliOptions *o, GError **error)
     return mhar_bad_usage (error, "no checkpoint: give the folder that holds config.json, or see mhar-probe --help");
   if (o->verify != NULL && o->checkpoints[1] != NULL)
     return mhar_bad_usage (error, "--verify takes one checkpoint");
+  return TRUE;
+}
+
+/* What is about a thing that is not asked for. */
+static gboolean
+check_about (const MharCliOptions *o, GError **error)
+{
+  static const char *const about_figures[] = { "figure-kind", "first-sites", "theme", "style" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (about_figures); i++)
+    if (o->figure == NULL && is_given (o, about_figures[i]))
+      return mhar_bad_usage (error, "--%s is about a figure, and none is asked for; name it with --figure FILE",
+                             about_figures[i]);
+  if (o->verify == NULL && is_given (o, "tolerance"))
+    return mhar_bad_usage (error, "--tolerance is what --verify allows, and that is not asked for; leave it out");
+  if (o->json && is_given (o, "table"))
+    return mhar_bad_usage (error, "--json and --table are two ways to print the results; choose one");
   return TRUE;
 }
 
@@ -79,7 +139,7 @@ gboolean
 mhar_cli_options_check (const MharCliOptions *o, GError **error)
 {
   gboolean several;
-  const char *job = job_of (o, &several);
+  const Job *job = job_of (o, &several);
 
   if (o->help || o->version)
     return TRUE;
@@ -87,5 +147,6 @@ mhar_cli_options_check (const MharCliOptions *o, GError **error)
     return mhar_bad_usage (error, "--info, --sites, --weights-only, --verify, --from and --devices are separate jobs; choose one");
   if ((o->text != NULL) + (o->prompt != NULL) + (o->tokens != NULL) > 1)
     return mhar_bad_usage (error, "--text, --prompt and --tokens are three ways to give one input; choose one");
-  return check_checkpoints (o, error) && check_output (o, error) && (job == NULL || check_job (o, job, error));
+  return check_checkpoints (o, error) && check_output (o, error) && (job == NULL || check_job (o, job, error))
+         && check_about (o, error);
 }

@@ -71,9 +71,11 @@ static gboolean
 on_option (const char *name, const char *value, gpointer options, GError **error)
 {
   const MharOptionRow *row = mhar_option_find (name);
+  MharCliOptions *o = options;
   gpointer field = (guint8 *) options + row->offset;
   g_autofree char *text = value != NULL ? g_utf8_make_valid (value, -1) : NULL; /* for messages */
 
+  g_ptr_array_add (o->given, (gpointer) row->name);
   switch (row->kind) {
   case MHAR_OPTION_FLAG:
     *(gboolean *) field = TRUE;
@@ -91,6 +93,8 @@ on_option (const char *name, const char *value, gpointer options, GError **error
   case MHAR_OPTION_PARSED:
     return row->parse (text, field, error);
   case MHAR_OPTION_WORD:
+    if (*value == '\0' && strstr (row->argument, "FILE") != NULL)
+      return mhar_bad_usage (error, "the name given to --%s is empty; give that of a file", row->name);
     store_word (value, field);
     return TRUE;
   }
@@ -202,6 +206,7 @@ mhar_cli_options_parse (char **argv, GError **error)
 {
   g_autoptr (MharCliOptions) o = g_new0 (MharCliOptions, 1);
 
+  o->given = g_ptr_array_new ();
   o->tolerance = 1e-5;
   o->command = command_line (argv);
   mhar_probe_options_init (&o->probe);
@@ -235,5 +240,6 @@ mhar_cli_options_free (MharCliOptions *o)
   g_free (o->output);
   g_free (o->figure);
   g_free (o->command);
+  g_ptr_array_unref (o->given);
   g_free (o);
 }

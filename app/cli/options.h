@@ -41,6 +41,7 @@ typedef struct {
   MharFigureKind kind;
   MharFigureOptions figure_options;
   char *command; /* the line as typed, for provenance */
+  GPtrArray *given; /* names (const char *) of the options on it, in their order */
 } MharCliOptions;
 
 /* MHAR_ERROR_USAGE in one sentence where the line makes no sense. */

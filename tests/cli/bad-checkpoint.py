@@ -82,7 +82,8 @@ def special(scratch, name, kind):
         (folder / name).symlink_to(name)
     else:
         (folder / name).write_bytes(b"")
-    refuse(scratch, 3, [name], folder, *SHORT, timeout=10)
+    words = [name, "is empty (0 bytes)"] if kind == "empty" else [name]
+    refuse(scratch, 3, words, folder, *SHORT, timeout=10)
 
 
 for name in ("config.json", "model.safetensors"):

@@ -76,7 +76,7 @@ def not_a_saved_run(scratch):
     for name, data in (("empty.h5", b""), ("text.h5", b"hello\n" * 100), ("zeros.h5", bytes(5000)), ("noise.h5", os.urandom(5000)),
                        ("head.h5", b"\x89HDF\r\n\x1a\n" + bytes(2000)), ("only.h5", b"\x89HDF\r\n\x1a\n")):
         (scratch / name).write_bytes(data)
-        no(scratch, scratch / name)
+        no(scratch, scratch / name, *(["is empty (0 bytes)"] if not data else []))
 
 
 @case

@@ -79,7 +79,7 @@ def full_disk(scratch, option, name, old):
         with mounted(place, "-o", f"size={kib}k"):
             if old:
                 (place / name).write_bytes(b"old")
-            run_failed(probe(MH, *SHORT, "--first-sites", "0", option, place / name), name.split(".")[0])
+            run_failed(probe(MH, *SHORT, *(["--first-sites", "0"] if option != "-o" else []), option, place / name), name.split(".")[0])
             assert listing(place) == ([name] if old else []), listing(place)
             assert not old or (place / name).read_bytes() == b"old"
 

@@ -67,6 +67,55 @@ for title, words, args in [
 ]:
     add(f"usage: {title}", misuse, words, *args)
 
+# What would be ignored is refused.
+PROBES = ["--kl", "--depth-maps", "--collinearity", "--all", "--slices=4", "--slicing=interleaved", "--null-draws=4", "--null-norm=slice",
+          "--null-tokens=9", "--match-sources=3", "--seed=1"]
+RUNS = ["--context=8", "--max-tokens=8", "--skip-first=1", "--batch=1"]
+MODEL = ["--device=cpu", "--precision=fp32", "--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--routing=plain"]
+OUTPUT = ["--digest", "--table=csv", "--json", "--figure-kind=kl", "--first-sites=3", "--theme=dark", "--style=authors"]
+for job, args, heeded in [
+    ("--from", ["--from", "x.h5"], ["--table=csv", "--json"]),
+    ("--info", ["--info", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json"]),
+    ("--sites", ["--sites", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json"]),
+    ("--weights-only", ["--weights-only", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--slices=4", "--slicing=interleaved", "--digest",
+                                                "--table=csv", "--json"]),
+    ("--verify", ["--verify", "r", MH], MODEL),
+    ("--devices", ["--devices"], []),
+]:
+    def ignored(scratch, job, args, heeded):
+        for option in [*PROBES, *RUNS, *MODEL, *OUTPUT, "--tolerance=1e-3"]:
+            name = option.partition("=")[0]
+            if option in heeded or (job, name) == ("--verify", "--tolerance"):
+                continue
+            if (job, name) in (("--verify", "--json"), ("--devices", "--json"), ("--devices", "--config"), ("--devices", "--map"),
+                               ("--from", "--config"), ("--from", "--map")):
+                misuse(scratch, [name], *args, option)  # which has a sentence of its own
+            elif job == "--from" and name in ("--figure-kind", "--first-sites", "--theme", "--style"):
+                misuse(scratch, [name, "name it with --figure"], *args, option)
+            else:
+                misuse(scratch, [name, job, "nothing"], *args, option)
+    add(f"ignored with {job}", ignored, job, args, heeded)
+for name in ("--figure-kind=kl", "--first-sites=3", "--theme=dark", "--style=authors"):
+    add(f"usage: {name} without --figure", misuse, [name.partition("=")[0], "name it with --figure"], MH, *SHORT, name)
+add("usage: --tolerance without --verify", misuse, ["--tolerance", "--verify"], MH, *SHORT, "--tolerance", "1")
+for job in ([], ["--weights-only"]):
+    add(f"usage: --json and --table {job}", misuse, ["--json and --table", "choose one"], MH, *job, "--json", "--table", "csv")
+add("usage: --json and --table of a saved run", misuse, ["--json and --table", "choose one"], "--from", "x.h5", "--table", "text", "--json")
+add("usage: an empty checkpoint", misuse, ["name of a checkpoint is empty"], "")
+add("usage: an empty checkpoint among others", misuse, ["name of a checkpoint is empty"], MH, "", FULL)
+for option in ("--text", "--tokens", "--config", "--map", "-o", "--figure", "--verify", "--from"):
+    add(f"usage: an empty name: {option}", misuse, ["--output" if option == "-o" else option, "is empty"], MH, option, "")
+
+
+@case
+def what_is_heeded_is_not_refused(scratch):
+    succeed("--info", MH, "--heads", "2", "--strict", "--json", "--quiet", "--progress", "never")
+    succeed("--weights-only", MH, "--slices", "8", "--slicing", "interleaved", "--heads", "4", "--digest", "--table", "csv", "-q")
+    succeed(MH, *SHORT, "-o", scratch / "run.h5")
+    succeed("--from", scratch / "run.h5", "--figure", scratch / "x.svg", "--figure-kind", "depth-map", "--first-sites", "0", "--theme", "dark",
+            "--style", "authors", "--json", "-q", "--progress", "never")
+
+
 # Every option that takes a number, against what is none or out of its range.
 RANGES = {
     "--slices": (2, 65536), "--null-draws": (0, 1000000), "--null-tokens": (1, 2**31 - 1), "--match-sources": (2, 65536),

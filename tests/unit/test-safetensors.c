@@ -230,7 +230,7 @@ test_kinds (void)
   refuse_path (fifo, "fifo: |not a regular file"); /* would wait for ever where it is opened plainly */
   refuse_path (folder, "not a regular file");
   refuse_path ("/dev/zero", "/dev/zero: |not a regular file");
-  refuse_path (empty, "empty: |is empty|fetch it again");
+  refuse_path (empty, "empty: |is empty|0 bytes");
   refuse_path (short_, "short: |7 bytes|too few");
   refuse_path (lfs, "lfs: |git-lfs pointer|git lfs pull");
   scratch_remove (folder);
