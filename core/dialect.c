@@ -123,6 +123,8 @@ mhar_plan_from_checkpoint (const MharCheckpoint *checkpoint, const MharDialectOp
         !check_unused (checkpoint, plan, options->strict, error))
       return NULL;
     warn_of_state (plan);
+    if (options->heads > 0 && plan->sites->len == 0)
+      mhar_plan_warn (plan, "--heads %d changes nothing: there are no reads over depth", options->heads);
     g_ptr_array_add (plan->routing, NULL);
     return g_steal_pointer (&plan);
   }

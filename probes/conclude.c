@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/conclude.h"
 
+#include "probes/cautions.h"
 #include "probes/labels.h"
 
 #include <math.h>
@@ -53,6 +54,7 @@ mhar_probe_conclude (const MharConclusion *c)
     g_ptr_array_add (warnings, g_strdup (g_ptr_array_index (plan->warnings, w)));
   if (!isfinite (mhar_dataset_real (out, "loss", NAN)))
     g_ptr_array_add (warnings, g_strdup ("the loss is not a finite number: the weights hold NaN or infinite values, or overflow"));
+  mhar_caution_of_options (c->setup, warnings);
   if (c->stopped > 0)
     g_ptr_array_add (warnings, g_strdup_printf ("stopped after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                                                 " windows: every mean is over those",

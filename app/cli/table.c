@@ -140,6 +140,8 @@ cell_verdict (const MharDataset *set, const char *name G_GNUC_UNUSED)
 
   if (isnan (trained) || isnan (null))
     return NULL;
+  if (mhar_dataset_integer (set, "draws", 0) < 2)
+    return g_strdup ("none: one draw has no spread");
   return g_strdup (trained > null ? "above the null's mean" : "not above the null");
 }
 

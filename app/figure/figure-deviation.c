@@ -32,7 +32,7 @@ largest (const MharField *field, gsize sites)
 }
 
 static void
-append_verdict (GString *caption, double trained, double null)
+append_verdict (GString *caption, double trained, double null, gint64 draws)
 {
   g_autofree char *own = mhar_number (trained, 2);
   g_autofree char *random = mhar_number (null, 2);
@@ -40,6 +40,11 @@ append_verdict (GString *caption, double trained, double null)
 
   if (!isfinite (null))
     g_string_append_printf (caption, "Largest deviation %s.", own);
+  else if (draws == 1)
+    g_string_append_printf (caption,
+                            "Largest deviation %s; the one random query of the same norm that was drawn reaches %s: too "
+                            "few draws for a verdict.",
+                            own, random);
   else if (trained <= null)
     g_string_append_printf (caption,
                             "Largest deviation %s; a random query of the same norm reaches %s: within the null, not "
@@ -91,7 +96,8 @@ prepare (MharDrawing *d, GError **error)
   mhar_drawing_apply_scale (d);
   caption = mhar_caption_new (d->set, &d->caption_bold);
   g_string_append_c (caption, '\n');
-  append_verdict (caption, mhar_dataset_real (d->set, "max_deviation", all), null);
+  append_verdict (caption, mhar_dataset_real (d->set, "max_deviation", all), null,
+                  mhar_dataset_integer (d->set, "draws", 0));
   append_agreement (caption, d->set);
   g_string_append_c (caption, '\n');
   mhar_head_panels_explain (d, caption);

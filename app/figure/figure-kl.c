@@ -128,6 +128,8 @@ append_verdict (const MharDrawing *d, GString *text)
   double distance = (trained - null) / sd;
   g_autofree char *number = mhar_number (fabs (distance), 2);
 
+  if (mhar_dataset_integer (d->set, "draws", 0) == 1 && isfinite (null))
+    g_string_append (text, " One draw has no spread: no verdict.");
   if (!isfinite (distance))
     return;
   if (fabs (distance) <= BAND)

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 
+import h5py
 import numpy as np
 
 from harness import *
@@ -192,6 +193,53 @@ def json_of_one_draw_has_no_spread(scratch):
     text = succeed("mini-full_mh", *TEXT, "--null-draws", "1", "--json", **HERE).out
     assert no_constants(text)["checkpoints"][0]["head_js"].get("null_sd") is None
     assert "nan" not in succeed("mini-full_mh", *TEXT, "--null-draws", "1", **HERE).out.lower()
+
+
+@case
+def one_draw_gives_no_verdict(scratch):
+    for draws, says in ((1, "none: one draw has no spread"), (4, "the null")):
+        text = succeed("mini-full_mh", *TEXT, "--null-draws", str(draws), "-o", scratch / "run.h5", **HERE).out
+        (line,) = [l for l in text.splitlines() if l.startswith("  verdict")]
+        assert says in line, line
+        assert succeed("--from", scratch / "run.h5").out == text
+
+
+def warned(scratch, words, args):
+    """A warning on standard error, in the JSON, in the file, and again from the file."""
+    found = succeed(*args, "-o", scratch / "run.h5", **HERE)
+    assert words in found.err, found
+    assert any(words in w for w in report(*args, **HERE)["checkpoints"][0]["warnings"])
+    with h5py.File(scratch / "run.h5") as f:
+        assert any(words in w for w in f["checkpoint_0"].attrs["warnings"])
+    assert words in succeed("--from", scratch / "run.h5").err
+
+
+SAID = "no site has the 10 sources that --match-sources asks for, the most is 9: nothing is matched"
+add("warning: more sources to match than there are", warned, SAID, ["mini-full", *TEXT, "--match-sources", "10"])
+add("warning: --heads of a mode of one head", warned, "mode full has one routing head; --heads 4 cuts", ["mini-full", *TEXT, "--heads", "4"])
+add("warning: --heads without reads", warned, "--heads 4 changes nothing", ["mini-baseline", *TEXT, "--heads", "4"])
+
+
+@case
+def as_many_sources_to_match_as_there_are(scratch):
+    assert succeed("mini-full", *TEXT, "--match-sources", "9", **HERE).err == ""
+    assert succeed("mini-full_mh", *TEXT, "--match-sources", "10", **HERE).err == ""  # which is of modes with one head
+
+
+@case
+def weights_that_are_no_numbers(scratch):
+    """NaN in one weight: the run ends, says so, and no NaN reaches the JSON."""
+    folder = copy_checkpoint(FULL, scratch / "x")
+    tensors = read_tensors(folder / "model.safetensors")
+    dtype, shape, data = tensors["model.layers.3.mlp.down_proj.weight"]
+    assert dtype == "BF16"
+    tensors["model.layers.3.mlp.down_proj.weight"] = (dtype, shape, b"\xc0\x7f" + data[2:])
+    write_tensors(folder / "model.safetensors", tensors)
+    words = "the loss is not a finite number: the weights hold NaN or infinite values, or overflow"
+    warned(scratch, words, [folder, *TEXT])
+    one = no_constants(succeed(folder, *TEXT, "--json", "-q", **HERE).out)["checkpoints"][0]
+    assert one["loss"] is None
+    assert "nan" not in succeed(folder, *TEXT, **HERE).out.lower()
 
 
 @case
