@@ -57,7 +57,7 @@ struct _MharH5Writer {
   char *shown;  /* the path, for messages */
   char *target; /* symbolic links followed */
   char *temp;
-  mode_t mode; /* permissions of the file replaced; 0 where there is none */
+  guint mode; /* permissions of the file replaced; 0 where there is none */
   MharH5Disk *disk;
   hid_t file;
   GHashTable *streams; /* group -> MharH5Stream; h5append.c */

@@ -2,10 +2,11 @@
 /* A results file from its unfinished name to its own. */
 #include "core/h5-private.h"
 
+#include "core/output-target.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,41 +17,6 @@ mhar_h5_version (void)
   static const char version[]
       = G_STRINGIFY (H5_VERS_MAJOR) "." G_STRINGIFY (H5_VERS_MINOR) "." G_STRINGIFY (H5_VERS_RELEASE);
   return version;
-}
-
-static gboolean
-cannot_write (const char *path, GError **error, const char *why)
-{
-  g_autofree char *shown = g_filename_display_name (path);
-  g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "cannot write %s: %s", shown, why);
-  return FALSE;
-}
-
-/* Where the file will be, links followed, and the permissions of what it replaces. */
-static gboolean
-find_target (MharH5Writer *writer, GError **error)
-{
-  struct stat status;
-  if (*writer->path == '\0' || g_str_has_suffix (writer->path, "/"))
-    return cannot_write (writer->path, error, "that is not the name of a file; add one");
-  if (g_lstat (writer->path, &status) != 0) {
-    writer->target = g_strdup (writer->path);
-    return errno == ENOENT || errno == ENOTDIR || cannot_write (writer->path, error, g_strerror (errno));
-  }
-  char *real = realpath (writer->path, NULL);
-  writer->target = g_strdup (real);
-  free (real);
-  if (writer->target == NULL || g_stat (writer->target, &status) != 0)
-    return cannot_write (writer->path, error, "it is a symbolic link that leads nowhere; remove it");
-  if (!S_ISREG (status.st_mode))
-    return cannot_write (writer->path, error,
-                         S_ISDIR (status.st_mode)
-                             ? "it is a folder; name a file in it"
-                             : "it is not a regular file (a device, pipe or socket); name another");
-  if (g_access (writer->target, W_OK) != 0)
-    return cannot_write (writer->path, error, "it is there and read-only; name another file or allow writing");
-  writer->mode = status.st_mode & 0777;
-  return TRUE;
 }
 
 static gboolean
@@ -67,10 +33,10 @@ open_temp (MharH5Writer *writer, GError **error)
     g_autofree char *shown = g_filename_display_name (folder);
     if (code == ENOENT || code == ENOTDIR) {
       g_autofree char *why = g_strdup_printf ("there is no folder %s; make it first", shown);
-      return cannot_write (writer->path, error, why);
+      return mhar_cannot_write (writer->path, error, why);
     }
     g_autofree char *why = g_strdup_printf ("no file can be made in folder %s: %s", shown, g_strerror (code));
-    return cannot_write (writer->path, error, why);
+    return mhar_cannot_write (writer->path, error, why);
   }
   writer->temp = g_steal_pointer (&temp);
   writer->disk = mhar_h5_disk_new (fd, TRUE);
@@ -89,7 +55,8 @@ mhar_h5_writer_new (const char *path, GError **error)
   writer->shown = g_filename_display_name (path);
   writer->file = H5I_INVALID_HID;
   writer->streams = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, mhar_h5_stream_free);
-  if (!find_target (writer, error) || !open_temp (writer, error))
+  writer->target = mhar_output_target (path, &writer->mode, error);
+  if (writer->target == NULL || !open_temp (writer, error))
     return NULL;
   writer->file = mhar_h5_disk_open_file (writer->disk);
   if (writer->file < 0) {

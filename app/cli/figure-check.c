@@ -2,6 +2,7 @@
 #include "app/cli/figure-check.h"
 
 #include "core/error.h"
+#include "core/output-target.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -46,11 +47,18 @@ mhar_figure_check_plan (const MharCliOptions *options, const MharPlan *plan, con
 gboolean
 mhar_figure_check_folder (const MharCliOptions *options, GError **error)
 {
-  g_autofree char *folder = options->figure != NULL ? g_path_get_dirname (options->figure) : NULL;
+  guint n = g_strv_length (options->checkpoints), mode;
 
-  if (folder == NULL || g_access (folder, W_OK | X_OK) == 0)
-    return TRUE;
-  g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "cannot write %s: folder %s: %s", options->figure, folder,
-               g_strerror (errno));
-  return FALSE;
+  for (guint i = 0; options->figure != NULL && i < n; i++) {
+    g_autofree char *name = mhar_figure_file_name (options->figure, i, n);
+    g_autofree char *target = mhar_output_target (name, &mode, error);
+    g_autofree char *folder = target != NULL ? g_path_get_dirname (target) : NULL;
+    if (folder == NULL)
+      return FALSE;
+    if (g_access (folder, W_OK | X_OK) != 0) {
+      g_autofree char *why = g_strdup_printf ("folder %s: %s", folder, g_strerror (errno));
+      return mhar_cannot_write (name, error, why);
+    }
+  }
+  return TRUE;
 }

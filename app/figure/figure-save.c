@@ -4,9 +4,11 @@
 #include "app/figure/figure-private.h"
 #include "app/figure/svg-finish.h"
 #include "core/error.h"
+#include "core/output-target.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -183,13 +185,31 @@ static gboolean
 write_file (const char *path, const GByteArray *bytes, GError **error)
 {
   g_autoptr (GError) local = NULL;
+  guint mode;
+  g_autofree char *target = mhar_output_target (path, &mode, error);
 
+  if (!target)
+    return FALSE;
   /* Written beside, fsynced, renamed, and the folder fsynced. */
-  if (g_file_set_contents_full (path, (const char *)bytes->data, bytes->len,
-                                G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, 0666, &local))
-    return TRUE;
-  g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "cannot write the figure: %s", local->message);
-  return FALSE;
+  if (!g_file_set_contents_full (target, (const char *)bytes->data, bytes->len,
+                                 G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, mode ? (int)mode : 0666,
+                                 &local)) {
+    g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "cannot write the figure: %s", local->message);
+    return FALSE;
+  }
+  if (mode) /* which the umask may have cut */
+    (void)!g_chmod (target, (int)mode);
+  return TRUE;
+}
+
+char *
+mhar_figure_file_name (const char *path, guint i, guint n)
+{
+  const char *dot = strrchr (path, '.');
+
+  if (n == 1 || !dot || g_ascii_strcasecmp (dot, extensions[FORMAT_PDF]) == 0)
+    return g_strdup (path);
+  return g_strdup_printf ("%.*s-%u%s", (int)(dot - path), path, i + 1, dot);
 }
 
 gboolean
@@ -208,9 +228,7 @@ mhar_figure_save (const char *path, const GPtrArray *sets, MharFigureKind kind, 
   if (!files)
     return FALSE;
   for (guint i = 0; i < files->len; i++) {
-    gsize stem = strlen (path) - strlen (extensions[format]);
-    g_autofree char *name
-        = files->len == 1 ? g_strdup (path) : g_strdup_printf ("%.*s-%u%s", (int)stem, path, i + 1, path + stem);
+    g_autofree char *name = mhar_figure_file_name (path, i, files->len);
 
     if (!write_file (name, files->pdata[i], error))
       return FALSE;

@@ -140,8 +140,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharFigureLayout, mhar_figure_layout_free)
 /* Draws each of `sets` (MharDataset *, at least one) at its natural size into `path`: .pdf, .svg or .png. Several make
  * one PDF of a page each, otherwise NAME-1.png, NAME-2.png … Files appear whole, under another name until after fsync,
  * or not at all; nothing is written before everything is drawn. The same data and fonts give the same bytes.
- * MHAR_ERROR_USAGE for another extension, MHAR_ERROR_RUN where drawing or writing fails. */
+ * A symbolic link is followed, and a file that is replaced keeps its permissions. MHAR_ERROR_USAGE for another extension,
+ * MHAR_ERROR_RUN where drawing or writing fails, or the name is a folder's, a device's, or a read-only file's. */
 gboolean mhar_figure_save (const char *path, const GPtrArray *sets, MharFigureKind kind,
                            const MharFigureOptions *options, GError **error);
+
+/* What the i-th of `n` figures saved as `path` is called; g_free. */
+char *mhar_figure_file_name (const char *path, guint i, guint n);
 
 G_END_DECLS

@@ -4,6 +4,7 @@
 import contextlib
 import os
 import resource
+import stat
 import subprocess
 
 from harness import *
@@ -133,7 +134,7 @@ def old_files_are_replaced_whole(scratch):
         path.chmod(0o640)
         succeed(MH, *SHORT, option, path)
         assert path.read_bytes()[:4] != b"oldo" and path.stat().st_size < 300000
-        assert path.stat().st_mode & 0o777 == 0o640 or option != "-o", oct(path.stat().st_mode)
+        assert path.stat().st_mode & 0o777 == 0o640, oct(path.stat().st_mode)
     assert listing(scratch) == sorted(name for _, name in OUTPUTS)
 
 
@@ -148,12 +149,51 @@ def new_files_obey_the_umask(scratch):
 def device_as_output_is_not_replaced(scratch):
     for option, name in OUTPUTS:
         (scratch / name).symlink_to("/dev/null")
-        result = probe(MH, *SHORT, option, scratch / name)
-        assert result.code in (0, 1) and os.path.exists("/dev/null")
-        import stat
-        assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-        if name == "out.h5":
-            run_failed(result, name)
+        run_failed(probe(MH, *SHORT, option, scratch / name), name, "not a regular file")
+        assert stat.S_ISCHR(os.stat("/dev/null").st_mode) and (scratch / name).is_symlink()
+        (scratch / name).unlink()
+        os.mkfifo(scratch / name)
+        run_failed(probe(MH, *SHORT, option, scratch / name, timeout=20), name, "not a regular file")
+        assert stat.S_ISFIFO(os.stat(scratch / name).st_mode)
+    (scratch / "stdout.png").symlink_to("/dev/stdout")
+    run_failed(probe(MH, *SHORT, "--figure", scratch / "stdout.png"), "stdout.png", "not a regular file")
+
+
+@case
+def links_are_written_through(scratch):
+    (scratch / "real").mkdir()
+    for option, name in OUTPUTS:
+        real, link = scratch / "real" / name, scratch / name
+        real.write_bytes(b"old")
+        real.chmod(0o604)
+        link.symlink_to(f"real/{name}")
+        succeed(MH, *SHORT, option, link, preexec_fn=lambda: os.umask(0o077))
+        assert link.is_symlink() and os.readlink(link) == f"real/{name}" and not real.is_symlink()
+        assert real.stat().st_size > 1000 and real.stat().st_mode & 0o777 == 0o604, oct(real.stat().st_mode)
+        link.unlink()
+        link.symlink_to("nowhere")
+        run_failed(probe(MH, *SHORT, option, link), name, "leads nowhere")
+    assert listing(scratch / "real") == sorted(name for _, name in OUTPUTS)
+
+
+@case
+def links_of_several_figures(scratch):
+    (scratch / "x-2.svg").symlink_to("real.svg")
+    (scratch / "real.svg").write_text("old")
+    succeed(MH, FULL, *SHORT, "--figure", scratch / "x.svg")
+    assert (scratch / "x-2.svg").is_symlink() and (scratch / "real.svg").read_text() != "old"
+    (scratch / "x-2.svg").unlink()
+    (scratch / "x-2.svg").symlink_to("/dev/null")
+    before = (scratch / "x-1.svg").stat().st_ino
+    run_failed(probe(MH, FULL, *SHORT, "--figure", scratch / "x.svg"), "x-2.svg", "not a regular file")
+    assert (scratch / "x-1.svg").stat().st_ino == before  # refused before anything ran
+
+
+@case
+def a_saved_run_drawn_through_a_link(scratch):
+    succeed(MH, *SHORT, "-o", scratch / "run.h5")
+    (scratch / "x.pdf").symlink_to("/dev/null")
+    run_failed(probe("--from", scratch / "run.h5", "--figure", scratch / "x.pdf"), "x.pdf", "not a regular file")
 
 
 @case

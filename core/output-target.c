@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/output-target.h"
+
+#include "core/error.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+gboolean
+mhar_cannot_write (const char *path, GError **error, const char *why)
+{
+  g_autofree char *shown = g_filename_display_name (path);
+  g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "cannot write %s: %s", shown, why);
+  return FALSE;
+}
+
+/* Why what is at `path` cannot be replaced; NULL: it can. */
+static const char *
+objection (const char *path, const struct stat *status)
+{
+  if (S_ISDIR (status->st_mode))
+    return "it is a folder; name a file in it";
+  if (!S_ISREG (status->st_mode))
+    return "it is not a regular file (a device, pipe or socket); name another";
+  if (g_access (path, W_OK) != 0)
+    return "it is there and read-only; name another file or allow writing";
+  return NULL;
+}
+
+char *
+mhar_output_target (const char *path, guint *mode, GError **error)
+{
+  struct stat status;
+
+  *mode = 0;
+  if (*path == '\0' || g_str_has_suffix (path, "/")) {
+    mhar_cannot_write (path, error, "that is not the name of a file; add one");
+    return NULL;
+  }
+  if (g_lstat (path, &status) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR)
+      return g_strdup (path);
+    mhar_cannot_write (path, error, g_strerror (errno));
+    return NULL;
+  }
+  const char *nowhere = "it is a symbolic link that leads nowhere; remove it";
+  const char *why = g_stat (path, &status) != 0 ? nowhere : objection (path, &status);
+  char *real = why == NULL ? realpath (path, NULL) : NULL;
+  if (real == NULL) {
+    mhar_cannot_write (path, error, why != NULL ? why : nowhere);
+    return NULL;
+  }
+  char *target = g_strdup (real);
+  free (real);
+  *mode = status.st_mode & 0777;
+  return target;
+}
