@@ -2,6 +2,7 @@
 #include "probes/conclude.h"
 
 #include "probes/cautions.h"
+#include "probes/intervals.h"
 #include "probes/labels.h"
 
 #include <math.h>
@@ -31,12 +32,36 @@ record_options (const MharConclusion *c, MharDataset *out)
   mhar_dataset_set_integer (out, "slices", o->slices);
   mhar_dataset_set_string (out, "slicing", o->interleaved ? "interleaved" : "contiguous");
   mhar_dataset_set_integer (out, "draws", o->null_draws);
+  mhar_dataset_set_string (out, "null_kind", mhar_null_kind_name (o->null_kind));
   mhar_dataset_set_string (out, "null_norm", o->null_norm_slice ? "slice" : "query");
   mhar_dataset_set_integer (out, "null_tokens", (gint64) mhar_pool_scalar (c->pool, "null_count"));
   if (o->match_sources > 0)
     mhar_dataset_set_integer (out, "match_sources", o->match_sources);
   g_autofree char *seed = g_strdup_printf ("%" G_GUINT64_FORMAT, o->seed);
   mhar_dataset_set_string (out, "seed", seed);
+}
+
+MharResampler *
+mhar_probe_resampler (const MharProbeOptions *options)
+{
+  static const char *const always[] = { "count", "null_count", "pairs", "loss" };
+  MharResampler *resampler = mhar_resampler_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (always); i++)
+    mhar_resampler_keep (resampler, always[i]);
+  for (guint p = 0; mhar_probes[p] != NULL; p++)
+    for (guint i = 0; (options->probes & mhar_probes[p]->flag) && mhar_probes[p]->sums != NULL && mhar_probes[p]->sums[i] != NULL; i++)
+      mhar_resampler_keep (resampler, mhar_probes[p]->sums[i]);
+  return resampler;
+}
+
+void
+mhar_probe_scalars (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out)
+{
+  mhar_dataset_set_real (out, "loss", mhar_pool_scalar (pool, "loss") / mhar_pool_scalar (pool, "pairs"));
+  for (guint p = 0; mhar_probes[p] != NULL; p++)
+    if ((setup->options->probes & mhar_probes[p]->flag) && mhar_probes[p]->scalars != NULL)
+      mhar_probes[p]->scalars (setup, pool, out);
 }
 
 MharDataset *
@@ -49,7 +74,7 @@ mhar_probe_conclude (const MharConclusion *c)
   mhar_label_checkpoint (c->checkpoint, plan, out);
   record_options (c, out);
   mhar_label_sites (plan, out);
-  mhar_dataset_set_real (out, "loss", mhar_pool_scalar (c->pool, "loss") / mhar_pool_scalar (c->pool, "pairs"));
+  mhar_probe_scalars (c->setup, c->pool, out);
   for (guint w = 0; w < plan->warnings->len; w++)
     g_ptr_array_add (warnings, g_strdup (g_ptr_array_index (plan->warnings, w)));
   if (!isfinite (mhar_dataset_real (out, "loss", NAN)))
@@ -62,6 +87,8 @@ mhar_probe_conclude (const MharConclusion *c)
   for (guint p = 0; mhar_probes[p] != NULL; p++)
     if (c->setup->options->probes & mhar_probes[p]->flag)
       mhar_probes[p]->finish (c->setup, c->pool, out, warnings);
+  if (c->resampler != NULL)
+    mhar_intervals_add (c->setup, c->resampler, out);
   g_ptr_array_add (warnings, NULL);
   mhar_dataset_set_strings (out, "warnings", (const char *const *) warnings->pdata);
   if (mhar_dataset_get (out, "weight") != NULL)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "probes/probe.h"
+#include "probes/resample.h"
 
 G_BEGIN_DECLS
 
@@ -13,9 +14,16 @@ typedef struct {
   const MharProbeSetup *setup;
   const MharCheckpoint *checkpoint;
   const MharPool *pool;
+  const MharResampler *resampler; /* NULL: no intervals, as for results that are about to change */
   guint context;          /* ids a window, as asked for: what is recorded */
   guint64 stopped, whole; /* a run that was stopped: windows done, windows it would have had; else 0 */
 } MharConclusion;
+
+/* Where the sums by window go that intervals are made of: those of the probes asked for, and the loss. */
+MharResampler *mhar_probe_resampler (const MharProbeOptions *options);
+
+/* The loss and the scalars of every probe asked for, from a pool of the run or of resampled windows. */
+void mhar_probe_scalars (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out);
 
 /* One checkpoint's dataset, as mhar_probe_run returns it. */
 MharDataset *mhar_probe_conclude (const MharConclusion *conclusion);

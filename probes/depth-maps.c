@@ -3,17 +3,9 @@
  * consensus, what is left the deviation. Beside them each read's entropy and what each source contributes to the mix, and,
  * because a deviation alone proves nothing: what random queries of the same norm reach, whether it replicates on the other half
  * of the text, and how the heads' deviations correlate (their floor is −1/(H−1): they sum to zero). */
-#include "probes/probe.h"
-#include "probes/statistics.h"
+#include "probes/deviation.h"
 
 #include <math.h>
-
-/* Of a site's packed [head, source] entry in a padded [site, head, source] array. */
-static gsize
-padded (const MharProbeSetup *setup, gsize s, gsize h, gsize n)
-{
-  return (s * setup->max_heads + h) * setup->max_sources + n;
-}
 
 static MharField *
 add (MharDataset *set, const char *name, const char *long_name, const char *units, MharFieldType type, gboolean window,
@@ -38,24 +30,11 @@ unpack (const MharProbeSetup *setup, const MharRouteSums *sums, gsize windows, M
       for (gsize h = 0; h < (gsize) site->heads; h++) {
         entropy->data.f64[(w * setup->n_sites + s) * setup->max_heads + h] = sums->entropy[row++];
         for (gsize n = 0; n < (gsize) site->n_sources; n++, at++) {
-          weight->data.f64[w * cells + padded (setup, s, h, n)] = sums->weight[at];
-          contribution->data.f64[w * cells + padded (setup, s, h, n)] = sums->contribution[at];
+          weight->data.f64[w * cells + mhar_deviation_padded (setup, s, h, n)] = sums->weight[at];
+          contribution->data.f64[w * cells + mhar_deviation_padded (setup, s, h, n)] = sums->contribution[at];
         }
       }
     }
-}
-
-/* Σ heads·N of the sites with several heads: how the random queries' weights are packed. */
-static gsize
-packed_length (const MharProbeSetup *setup)
-{
-  gsize packed = 0;
-
-  for (guint s = 0; s < setup->plan->sites->len; s++) {
-    const MharSite *site = mhar_plan_site (setup->plan, s);
-    packed += mhar_site_counts (site, TRUE) ? (gsize) site->heads * site->n_sources : 0;
-  }
-  return packed;
 }
 
 /* The random queries' weights, only ever pooled, so the batch is as one window: [1, draw, Σ heads·N of the sites with several
@@ -63,7 +42,7 @@ packed_length (const MharProbeSetup *setup)
 static void
 add_null_weights (const MharProbeSetup *setup, const MharNullSums *null, MharDataset *slab)
 {
-  gsize draws = setup->options->null_draws, packed = packed_length (setup), base = 0, k = 0;
+  gsize draws = setup->options->null_draws, packed = mhar_deviation_packed_length (setup), base = 0, k = 0;
   MharDataset *pooled = mhar_dataset_find_child (slab, "pooled");
   const char *dims[] = { "window", "draw", "packed" };
   gsize shape[] = { 1, draws, packed };
@@ -105,131 +84,6 @@ batch (gpointer state G_GNUC_UNUSED, MharBatch *b, MharDataset *slab, GError **e
   return TRUE;
 }
 
-/* Deviation of each head's mean weight from the mean over heads, into `out` [heads, N], from weight sums [heads rows `stride`
- * apart, N] over `tokens`. */
-static void
-deviation (const double *sums, gsize stride, gsize heads, gsize n, double tokens, double *out)
-{
-  for (gsize i = 0; i < n; i++) {
-    double mean = 0;
-    for (gsize h = 0; h < heads; h++)
-      mean += sums[h * stride + i] / tokens / (double) heads;
-    for (gsize h = 0; h < heads; h++)
-      out[h * n + i] = sums[h * stride + i] / tokens - mean;
-  }
-}
-
-static double
-largest (const double *values, gsize n)
-{
-  double most = 0;
-  for (gsize i = 0; i < n; i++)
-    most = fmax (most, fabs (values[i]));
-  return most;
-}
-
-/* Mean over draws of the draw's largest |deviation| at any site. */
-static double
-null_max_deviation (const MharProbeSetup *setup, const double *sums, double tokens)
-{
-  gsize draws = setup->options->null_draws, packed = packed_length (setup);
-  double total = 0;
-  g_autofree double *dev = g_new (double, setup->max_heads *setup->max_sources);
-
-  for (gsize j = 0; j < draws; j++) {
-    double most = 0;
-    const double *at = sums + j * packed;
-    for (guint s = 0; s < setup->plan->sites->len; s++) {
-      const MharSite *site = mhar_plan_site (setup->plan, s);
-      gsize heads = (gsize) site->heads, n = (gsize) site->n_sources;
-      if (!mhar_site_counts (site, TRUE))
-        continue;
-      deviation (at, n, heads, n, tokens, dev);
-      most = fmax (most, largest (dev, heads * n));
-      at += heads * n;
-    }
-    total += most;
-  }
-  return total / (double) draws;
-}
-
-/* Deviations of every site with the checkpoint's H heads, one vector a head: [H, *length], newly allocated. `whole` sites have a
- * distribution a KV group, not a head, and stay out. */
-static double *
-head_vectors (const MharProbeSetup *setup, const double *sums, double tokens, gsize *length)
-{
-  gsize H = (gsize) setup->plan->heads, cells = H * setup->max_sources, total = 0;
-  double *all = g_new (double, H *setup->n_sites *setup->max_sources + 1);
-  g_autofree double *dev = g_new (double, cells + 1);
-
-  for (guint s = 0; s < setup->plan->sites->len; s++) {
-    const MharSite *site = mhar_plan_site (setup->plan, s);
-    gsize n = (gsize) site->n_sources;
-    if (!mhar_site_counts (site, TRUE) || site->whole || (gsize) site->heads != H)
-      continue;
-    deviation (sums + padded (setup, s, 0, 0), setup->max_sources, H, n, tokens, dev);
-    for (gsize h = 0; h < H; h++)
-      for (gsize i = 0; i < n; i++)
-        all[h * setup->n_sites * setup->max_sources + total + i] = dev[h * n + i];
-    total += n;
-  }
-  for (gsize h = 1; h < H; h++)
-    for (gsize i = 0; i < total; i++)
-      all[h * total + i] = all[h * setup->n_sites * setup->max_sources + i];
-  *length = total;
-  return all;
-}
-
-static void
-set_correlations (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out)
-{
-  gsize H = (gsize) setup->plan->heads, length;
-  double even = mhar_pool_parity_scalar (pool, "count", 0), odd = mhar_pool_parity_scalar (pool, "count", 1), r = 0;
-  g_autofree double *all = head_vectors (setup, mhar_pool_total (pool, "weight"), even + odd, &length);
-
-  if (length == 0 || H < 2)
-    return;
-  for (gsize a = 0; a < H; a++)
-    for (gsize b = 0; b < H; b++)
-      if (a != b)
-        r += mhar_pearson (all + a * length, all + b * length, length) / ((double) H * (double) (H - 1));
-  mhar_dataset_set_real (out, "head_correlation", r);
-  mhar_dataset_set_real (out, "head_correlation_floor", -1.0 / (double) (H - 1));
-  if (mhar_pool_windows (pool) < 2)
-    return;
-  g_autofree double *first = head_vectors (setup, mhar_pool_parity (pool, "weight", 0), even, &length);
-  g_autofree double *second = head_vectors (setup, mhar_pool_parity (pool, "weight", 1), odd, &length);
-  mhar_dataset_set_real (out, "replication_r", mhar_pearson (first, second, H * length));
-}
-
-static void
-finish_deviation (const MharProbeSetup *setup, const MharPool *pool, double tokens, MharDataset *out)
-{
-  const double *sums = mhar_pool_total (pool, "weight"), *null = mhar_pool_total (pool, "weight_null");
-  MharField *field = add (out, "deviation", "token mean of the routing weight less its mean over heads", "1", MHAR_FIELD_F32,
-                          FALSE, 0, 4, setup);
-  g_autofree double *dev = g_new (double, setup->max_heads *setup->max_sources);
-  double most = 0;
-
-  for (gsize s = 0; s < setup->n_sites; s++) {
-    const MharSite *site = mhar_plan_site (setup->plan, (guint) s);
-    gsize heads = (gsize) site->heads, n = (gsize) site->n_sources;
-    if (heads < 2)
-      continue;
-    deviation (sums + padded (setup, s, 0, 0), setup->max_sources, heads, n, tokens, dev);
-    for (gsize h = 0; h < heads; h++)
-      for (gsize i = 0; i < n; i++)
-        field->data.f32[padded (setup, s, h, i)] = (float) dev[h * n + i];
-    if (n > 1)
-      most = fmax (most, largest (dev, heads * n));
-  }
-  mhar_dataset_set_real (out, "max_deviation", most);
-  if (null != NULL)
-    mhar_dataset_set_real (out, "null_max_deviation",
-                           null_max_deviation (setup, null, mhar_pool_scalar (pool, "null_count")));
-  set_correlations (setup, pool, out);
-}
-
 static void
 finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPtrArray *warnings G_GNUC_UNUSED)
 {
@@ -252,8 +106,10 @@ finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPt
     for (gsize i = 0; i < mhar_field_length (field); i++)
       field->data.f32[i] = (float) (sums[i] / tokens);
   }
-  if (mhar_plan_count_sites (setup->plan, TRUE) > 0)
-    finish_deviation (setup, pool, tokens, out);
+  mhar_deviation_finish (setup, pool, out);
 }
 
-const MharProbe mhar_probe_depth_maps = { "depth-maps", MHAR_PROBE_DEPTH_MAPS, NULL, batch, NULL, finish };
+static const char *const sums_by_window[] = { "weight", NULL };
+
+const MharProbe mhar_probe_depth_maps
+  = { "depth-maps", MHAR_PROBE_DEPTH_MAPS, NULL, batch, NULL, finish, mhar_deviation_scalars, sums_by_window };

@@ -42,36 +42,39 @@ batch (gpointer state G_GNUC_UNUSED, MharBatch *b, MharDataset *slab, GError **e
   return TRUE;
 }
 
+/* The field of what the sites have, and of each draw. */
 static void
 finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPtrArray *warnings G_GNUC_UNUSED)
 {
-  const double *js = mhar_pool_total (pool, "head_js"), *random = mhar_pool_total (pool, "head_js_null");
-  double tokens = mhar_pool_scalar (pool, "count"), null_tokens = mhar_pool_scalar (pool, "null_count");
-  gsize n = setup->n_sites, draws = random != NULL ? setup->options->null_draws : 0, kept = 0;
+  MharDisagreement d;
   const char *dims[] = { "site", "draw" };
-  gsize shape[] = { n, draws };
 
-  if (js == NULL)
+  if (!mhar_disagreement_read (setup, pool, "head_js", 1, &d))
     return;
-  g_autofree double *trained = g_new (double, n);
-  g_autofree double *null = g_new (double, n *MAX (draws, 1));
+  gsize shape[] = { d.n_sites, d.draws };
   MharField *field = mhar_dataset_add (out, mhar_field_new ("head_js", "head disagreement, mean over heads of KL(w_h || mean over heads), token mean",
                                                             "nat", MHAR_FIELD_F32, 1, dims, shape));
-  MharField *null_field = draws > 0 ? mhar_dataset_add (out, mhar_field_new ("head_js_null", "head disagreement of random queries, token mean", "nat",
-                                                                             MHAR_FIELD_F32, 2, dims, shape))
-                                    : NULL;
-  for (gsize s = 0; s < n; s++) {
-    if (isnan (js[s]))
-      continue;
-    trained[kept] = js[s] / tokens;
-    field->data.f32[s] = (float) trained[kept];
-    for (gsize j = 0; j < draws; j++) {
-      null[kept * draws + j] = random[s * draws + j] / null_tokens;
-      null_field->data.f32[s * draws + j] = (float) null[kept * draws + j];
-    }
-    kept++;
-  }
-  mhar_disagreement_summarise (out, "head_js", trained, draws > 0 ? null : NULL, kept, draws);
+  for (gsize s = 0; s < d.n_sites; s++)
+    field->data.f32[s] = (float) mhar_disagreement_site (&d, s);
+  if (d.draws == 0)
+    return;
+  field = mhar_dataset_add (out, mhar_field_new ("head_js_null", "head disagreement of null queries, token mean", "nat",
+                                                 MHAR_FIELD_F32, 2, dims, shape));
+  for (gsize i = 0; i < d.n_sites * d.draws; i++)
+    field->data.f32[i] = (float) mhar_disagreement_draw (&d, i / d.draws, i % d.draws);
+  mhar_disagreement_p_values (&d, "head_js", out);
 }
 
-const MharProbe mhar_probe_head_js = { "kl", MHAR_PROBE_KL, NULL, batch, NULL, finish };
+static void
+scalars (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out)
+{
+  MharDisagreement d;
+
+  if (mhar_disagreement_read (setup, pool, "head_js", 1, &d))
+    mhar_disagreement_scalars (&d, "head_js", out);
+}
+
+static const char *const sums_by_window[] = { "head_js", "head_js_null", NULL };
+
+const MharProbe mhar_probe_head_js
+  = { "kl", MHAR_PROBE_KL, NULL, batch, NULL, finish, scalars, sums_by_window };

@@ -12,7 +12,7 @@ holds (const MharProbeOptions *ran, const MharProbeOptions *wanted)
   return wanted->null_draws <= ran->null_draws && wanted->probes == ran->probes && wanted->context == ran->context
          && wanted->max_tokens == ran->max_tokens && wanted->skip_first == ran->skip_first
          && wanted->slices == ran->slices && wanted->interleaved == ran->interleaved
-         && wanted->null_norm_slice == ran->null_norm_slice && wanted->null_tokens == ran->null_tokens
+         && wanted->null_kind == ran->null_kind && wanted->null_norm_slice == ran->null_norm_slice && wanted->null_tokens == ran->null_tokens
          && wanted->match_sources == ran->match_sources && wanted->seed == ran->seed && wanted->plain == ran->plain;
 }
 
@@ -77,15 +77,21 @@ mhar_probe_narrow (const MharCheckpoint *checkpoint, const MharPlan *plan, const
   if (!holds (ran, wanted) || slabs->len == 0)
     return NULL;
   g_autoptr (MharPool) pool = mhar_pool_new ();
+  g_autoptr (MharResampler) resampler = mhar_probe_resampler (&options);
   for (guint i = 0; i < slabs->len; i++) {
     MharDataset *slab = narrow_slab (g_ptr_array_index ((GPtrArray *) slabs, i), options.null_draws);
     g_ptr_array_add (narrowed, slab);
     mhar_pool_add (pool, slab, window);
+    mhar_resampler_add (resampler, slab, window);
     window += mhar_dataset_get (slab, "start")->shape[0];
   }
   mhar_probe_setup_init (&setup, plan, &options);
   MharConclusion conclusion = {
-    .setup = &setup, .checkpoint = checkpoint, .pool = pool, .context = (guint) mhar_dataset_integer (set, "context", 0)
+    .setup = &setup,
+    .checkpoint = checkpoint,
+    .pool = pool,
+    .resampler = resampler,
+    .context = (guint) mhar_dataset_integer (set, "context", 0),
   };
   return mhar_probe_conclude (&conclusion);
 }

@@ -3,6 +3,8 @@
 
 #include "probes/random-query.h"
 
+#include <string.h>
+
 MharNullQueries *
 mhar_null_queries_new (void)
 {
@@ -24,19 +26,88 @@ mhar_null_queries_free (MharNullQueries *queries)
   g_free (queries);
 }
 
+const char *
+mhar_null_kind_name (MharNullKind kind)
+{
+  static const char *const names[] = { "random", "shuffled", "swapped" };
+  return names[kind];
+}
+
+MharNullRequest
+mhar_null_request (const MharProbeOptions *o, guint draws, gboolean sliced)
+{
+  return (MharNullRequest){
+    .draws = draws, .kind = o->null_kind, .slices = o->slices, .interleaved = o->interleaved, .sliced = sliced
+  };
+}
+
+static gboolean
+alike (const MharSite *a, const MharSite *b)
+{
+  return b->n_sources > 1 && a->heads == b->heads && mhar_site_n_queries (a) == mhar_site_n_queries (b);
+}
+
+/* Sites (MharSite *) that may swap queries with this one, itself among them, by number. */
+static GPtrArray *
+swap_partners (const MharPlan *plan, const MharSite *site)
+{
+  GPtrArray *sites = g_ptr_array_new ();
+
+  for (guint s = 0; s < plan->sites->len; s++)
+    if (alike (site, mhar_plan_site (plan, s)))
+      g_ptr_array_add (sites, (gpointer) mhar_plan_site (plan, s));
+  return sites;
+}
+
+const MharSite *
+mhar_null_lonely_site (const MharPlan *plan)
+{
+  for (guint s = 0; s < plan->sites->len; s++) {
+    const MharSite *site = mhar_plan_site (plan, s);
+    g_autoptr (GPtrArray) partners = swap_partners (plan, site);
+    if (site->n_sources > 1 && partners->len < 2)
+      return site;
+  }
+  return NULL;
+}
+
+/* The trained query of the site that this draw swaps `site` with, rescaled. */
+static void
+swapped_query (guint64 seed, const GPtrArray *partners, const MharSite *site, guint draw, gsize width,
+               const MharNullNorm *norm, double *z)
+{
+  gsize rows = (gsize) mhar_site_n_queries (site);
+  const MharSite *first = g_ptr_array_index ((GPtrArray *) partners, 0);
+  g_autofree guint *to = g_new (guint, partners->len);
+  guint own = 0;
+
+  g_ptr_array_find ((GPtrArray *) partners, site, &own);
+  mhar_swapped_order (seed, (guint32) first->number, draw, partners->len, to);
+  const MharSite *other = g_ptr_array_index ((GPtrArray *) partners, to[own]);
+  memcpy (z, other->query, rows * width * sizeof *z);
+  mhar_rescale_query (site->query, rows, width, norm, z);
+}
+
 /* [draws, n_queries, width], each rescaled to the trained query's norm and then multiplied by the gain. */
 static double *
-random_queries (const MharProbeSetup *setup, const MharSite *site, guint draws)
+null_queries (const MharProbeSetup *setup, const MharSite *site, const MharNullRequest *request)
 {
-  const MharProbeOptions *o = setup->options;
+  guint64 seed = setup->options->seed;
   gsize width = (gsize) setup->plan->width, rows = (gsize) mhar_site_n_queries (site), n = rows * width;
-  MharNullNorm norm = { o->null_norm_slice ? o->slices : 0, o->interleaved };
-  double *all = g_new (double, draws * n);
+  MharNullNorm norm = { setup->options->null_norm_slice ? request->slices : 0, request->interleaved };
+  guint32 number = (guint32) site->number;
+  g_autoptr (GPtrArray) partners = swap_partners (setup->plan, site);
+  double *all = g_new (double, request->draws * n);
 
 #pragma omp parallel for schedule(static)
-  for (guint j = 0; j < draws; j++) {
+  for (guint j = 0; j < request->draws; j++) {
     double *z = all + j * n;
-    mhar_random_query (o->seed, (guint32) site->number, j, site->query, rows, width, &norm, z);
+    if (request->kind == MHAR_NULL_RANDOM)
+      mhar_random_query (seed, number, j, site->query, rows, width, &norm, z);
+    else if (request->kind == MHAR_NULL_SHUFFLED)
+      mhar_shuffled_query (seed, number, j, site->query, rows, width, &norm, z);
+    else
+      swapped_query (seed, partners, site, j, width, &norm, z);
     for (gsize i = 0; i < n; i++)
       z[i] *= site->gain[i % width];
   }
@@ -44,20 +115,19 @@ random_queries (const MharProbeSetup *setup, const MharSite *site, guint draws)
 }
 
 void
-mhar_null_queries_add (MharNullQueries *queries, const MharProbeSetup *setup, guint index, guint draws, gboolean sliced,
-                       const gint32 *take, guint n_take)
+mhar_null_queries_add (MharNullQueries *queries, const MharProbeSetup *setup, guint index, const MharNullRequest *request)
 {
   const MharSite *site = mhar_plan_site (setup->plan, index);
-  double *q = draws > 0 ? random_queries (setup, site, draws)
-                        : mhar_site_scored_query (site, NULL, setup->plan->width);
-  gint32 *taken = n_take > 0 ? g_memdup2 (take, n_take * sizeof *take) : NULL;
+  double *q = request->draws > 0 ? null_queries (setup, site, request)
+                                 : mhar_site_scored_query (site, NULL, setup->plan->width);
+  gint32 *taken = request->n_take > 0 ? g_memdup2 (request->take, request->n_take * sizeof *taken) : NULL;
   MharNullSite entry = {
     .site = (gint32) index,
-    .n_queries = draws > 0 ? (gint32) draws : 1,
+    .n_queries = request->draws > 0 ? (gint32) request->draws : 1,
     .queries = q,
-    .slices = sliced ? (gint32) setup->options->slices : 0,
-    .interleaved = setup->options->interleaved,
-    .n_take = (gint32) n_take,
+    .slices = request->sliced ? (gint32) request->slices : 0,
+    .interleaved = request->interleaved,
+    .n_take = (gint32) request->n_take,
     .take = taken,
   };
 
@@ -66,4 +136,15 @@ mhar_null_queries_add (MharNullQueries *queries, const MharProbeSetup *setup, gu
     g_ptr_array_add (queries->storage, taken);
   g_array_append_val (queries->sites, entry);
   g_array_append_val (queries->indices, index);
+}
+
+void
+mhar_null_queries_release (MharNullQueries *queries)
+{
+  for (guint i = 0; i < queries->sites->len; i++) {
+    MharNullSite *entry = &g_array_index (queries->sites, MharNullSite, i);
+    entry->queries = NULL;
+    entry->take = NULL;
+  }
+  g_ptr_array_set_size (queries->storage, 0);
 }

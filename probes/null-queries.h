@@ -15,10 +15,28 @@ typedef struct {
 MharNullQueries *mhar_null_queries_new (void);
 void mhar_null_queries_free (MharNullQueries *queries);
 
-/* Adds a site with its trained query, or with `draws` random ones (draws > 0), for a slice KL (`sliced`) or for the weights of
- * its heads. `take` [n_take] restricts the sources; it is copied. */
-void mhar_null_queries_add (MharNullQueries *queries, const MharProbeSetup *setup, guint site, guint draws, gboolean sliced,
-                            const gint32 *take, guint n_take);
+/* What queries of a site, and how they are scored. */
+typedef struct {
+  guint draws;           /* 0: the trained query */
+  MharNullKind kind;     /* of the draws */
+  guint slices;          /* S of the score and of --null-norm slice */
+  gboolean interleaved;
+  gboolean sliced;       /* a slice KL; else the weights of the heads */
+  const gint32 *take;    /* [n_take] restricts the sources; copied */
+  guint n_take;
+} MharNullRequest;
+
+/* As the options have it, for a slice KL or not. */
+MharNullRequest mhar_null_request (const MharProbeOptions *options, guint draws, gboolean sliced);
+
+/* Adds a site. Where draws swap queries, another site has to be like it: mhar_null_lonely_site. */
+void mhar_null_queries_add (MharNullQueries *queries, const MharProbeSetup *setup, guint site, const MharNullRequest *request);
+
+/* Frees the queries themselves once a device has its copy; what sites they are of stays. */
+void mhar_null_queries_release (MharNullQueries *queries);
+
+/* The first site that takes part but has no other of its shape to swap queries with; NULL where there is none. */
+const MharSite *mhar_null_lonely_site (const MharPlan *plan);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharNullQueries, mhar_null_queries_free)
 

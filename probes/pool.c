@@ -87,6 +87,23 @@ mhar_pool_add (MharPool *pool, const MharDataset *slab, guint64 first_window)
     pool->windows = first_window + mhar_dataset_field (slab, 0)->shape[0];
 }
 
+void
+mhar_pool_put (MharPool *pool, const char *name, gsize n, double *even, double *odd)
+{
+  Sum *sum = g_new0 (Sum, 1);
+
+  *sum = (Sum){ n, { even, odd }, g_new (double, MAX (n, 1)) };
+  for (gsize i = 0; i < n; i++)
+    sum->total[i] = even[i] + odd[i];
+  g_hash_table_insert (pool->sums, g_strdup (name), sum);
+}
+
+void
+mhar_pool_set_windows (MharPool *pool, guint64 windows)
+{
+  pool->windows = windows;
+}
+
 const double *
 mhar_pool_total (const MharPool *pool, const char *name)
 {

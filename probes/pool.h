@@ -16,6 +16,10 @@ void mhar_pool_free (MharPool *pool);
  * `first_window`. Slabs come in order, with the same fields each. */
 void mhar_pool_add (MharPool *pool, const MharDataset *slab, guint64 first_window);
 
+/* Sums that were made elsewhere: of one window's length n, over even and odd windows; both are taken. */
+void mhar_pool_put (MharPool *pool, const char *name, gsize n, double *even, double *odd);
+void mhar_pool_set_windows (MharPool *pool, guint64 windows);
+
 /* Sum over all windows of the named field, one window's shape, row-major; NULL where there is none. Owned by the pool. */
 const double *mhar_pool_total (const MharPool *pool, const char *name);
 /* The same over even (0) or odd (1) windows only. */

@@ -21,6 +21,16 @@ typedef enum {
   MHAR_PROBE_ALL = (1 << 3) - 1
 } MharProbeFlags;
 
+/* What stands for a query that has learned nothing; always of the trained query's norm (see null_norm_slice). */
+typedef enum {
+  MHAR_NULL_RANDOM,   /* a Gaussian vector */
+  MHAR_NULL_SHUFFLED, /* the trained query's coordinates in another order */
+  MHAR_NULL_SWAPPED   /* the trained query of another site that takes part, with as many heads */
+} MharNullKind;
+
+#define MHAR_NULL_KINDS 3
+#define MHAR_MAX_SLICES 8
+
 typedef struct {
   MharProbeFlags probes;
   guint context;        /* ids a window */
@@ -30,12 +40,22 @@ typedef struct {
   guint slices;         /* S */
   gboolean interleaved; /* slice of coordinate i is i mod S, not i / (D/S) */
   guint null_draws;
-  gboolean null_norm_slice; /* random queries take the trained one's norm slice by slice */
+  MharNullKind null_kind;
+  gboolean null_norm_slice; /* null queries take the trained one's norm slice by slice */
   gint64 null_tokens;       /* tokens the nulls see; 0: all */
   guint match_sources;      /* M of `matched`; 0: none */
   guint64 seed;
   gboolean plain; /* the reference routing path */
+  /* Controls: each S, slicing (interleaved or not) and kind of null with each other, in one run; the first of each list is
+   * `slices`, `interleaved` and `null_kind`. A list of length 0 is that first one alone. */
+  guint n_all_slices, n_all_slicings, n_all_nulls;
+  guint all_slices[MHAR_MAX_SLICES];
+  gboolean all_slicings[2];
+  MharNullKind all_nulls[MHAR_NULL_KINDS];
 } MharProbeOptions;
+
+/* "random", "shuffled", "swapped". */
+const char *mhar_null_kind_name (MharNullKind kind);
 
 /* What a run is about, the same for every device and batch. */
 typedef struct {
@@ -74,8 +94,14 @@ typedef struct {
    * every window goes to its child "pooled". */
   gboolean (*batch) (gpointer state, MharBatch *batch, MharDataset *slab, GError **error);
   void (*end) (MharRig *rig, gpointer state);
-  /* Fields and scalars of the whole run; sentences for the user go to `warnings` (char *, owned by it). */
+  /* Fields of the whole run, p-values, and what else needs more than sums by window; sentences for the user go to `warnings`
+   * (char *, owned by it). */
   void (*finish) (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPtrArray *warnings);
+  /* Scalars: attributes, and F64 fields of one number a site or a control, here or in children of `out`. They are what the sums
+   * named in `sums` (NULL-ended) give, so that the same can be asked of resampled windows, from any thread: every one of them gets
+   * an interval. */
+  void (*scalars) (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out);
+  const char *const *sums;
 } MharProbe;
 
 extern const MharProbe mhar_probe_depth_maps;

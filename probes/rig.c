@@ -63,6 +63,7 @@ begin_head_null (MharRig *rig, GError **error)
 {
   const MharProbeSetup *setup = rig->setup;
   guint draws = setup->options->null_draws;
+  MharNullRequest request = mhar_null_request (setup->options, draws, FALSE);
 
   if (draws == 0 || (setup->options->probes & (MHAR_PROBE_DEPTH_MAPS | MHAR_PROBE_KL)) == 0 ||
       mhar_plan_count_sites (setup->plan, TRUE) == 0)
@@ -70,10 +71,11 @@ begin_head_null (MharRig *rig, GError **error)
   rig->head_queries = mhar_null_queries_new ();
   for (guint s = 0; s < setup->plan->sites->len; s++)
     if (mhar_site_counts (mhar_plan_site (setup->plan, s), TRUE))
-      mhar_null_queries_add (rig->head_queries, setup, s, draws, FALSE, NULL, 0);
+      mhar_null_queries_add (rig->head_queries, setup, s, &request);
   int status = ops_of (rig)->null_new (context_of (rig), mhar_rig_route (rig),
                                        (const MharNullSite *) rig->head_queries->sites->data,
                                        rig->head_queries->sites->len, &rig->head_null);
+  mhar_null_queries_release (rig->head_queries);
   return mhar_device_check (rig->device, status, "preparing the nulls", error);
 }
 

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "probes/conclude.h"
 #include "probes/crew.h"
+#include "probes/null-queries.h"
 
 #define DEFAULT_CONTEXT 1024
 /* Tokens a batch on the CPU: enough rows for the matrix products to be efficient, few enough to stay small. */
@@ -19,6 +20,7 @@ typedef struct {
   MharWindows windows;
   const MharRunHooks *hooks;
   MharPool *pool;
+  MharResampler *resampler;
   const MharCheckpoint *checkpoint;
   guint asked_context;
   guint64 window, done; /* windows and ids behind us */
@@ -50,6 +52,10 @@ check_request (const Run *run, const MharBody *body, const gint32 *ids, gsize n,
                  body->width);
     return FALSE;
   }
+  const MharSite *lonely = o->null_kind == MHAR_NULL_SWAPPED ? mhar_null_lonely_site (run->setup.plan) : NULL;
+  if (lonely != NULL)
+    return mhar_bad_input (error, "no other read has a query like that of %s, so there is nothing to swap it with; choose another --null-kind",
+                           lonely->label);
   if (o->null_norm_slice && (o->slices == 0 || body->width % (int) o->slices != 0)) {
     g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "--null-norm slice needs --slices that divide a width of %d", body->width);
     return FALSE;
@@ -94,9 +100,13 @@ emit (const Run *run, const MharCrewBatch *batch, GError **error)
 }
 
 static MharDataset *
-conclude (const Run *run)
+conclude (const Run *run, gboolean partial)
 {
-  MharConclusion conclusion = { .setup = &run->setup, .checkpoint = run->checkpoint, .pool = run->pool, .context = run->asked_context };
+  MharConclusion conclusion = { .setup = &run->setup,
+                                .checkpoint = run->checkpoint,
+                                .pool = run->pool,
+                                .resampler = partial ? NULL : run->resampler,
+                                .context = run->asked_context };
 
   if (run->stopped) {
     conclusion.stopped = run->window;
@@ -113,7 +123,7 @@ show_partial (Run *run)
   if (run->hooks == NULL || run->hooks->partial == NULL || run->done == run->windows.total ||
       now - run->shown < PARTIAL_INTERVAL)
     return;
-  g_autoptr (MharDataset) so_far = conclude (run);
+  g_autoptr (MharDataset) so_far = conclude (run, TRUE);
   run->hooks->partial (so_far, run->hooks->user);
   run->shown = g_get_monotonic_time ();
 }
@@ -122,6 +132,7 @@ static gboolean
 take (Run *run, const MharCrewBatch *batch, GError **error)
 {
   mhar_pool_add (run->pool, batch->slab, batch->first_window);
+  mhar_resampler_add (run->resampler, batch->slab, batch->first_window);
   if (!emit (run, batch, error))
     return FALSE;
   run->window = batch->first_window + batch->windows;
@@ -205,11 +216,13 @@ mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, cons
                         hooks != NULL ? hooks->capture_first : 0, cancellable };
   g_autoptr (MharCrew) crew = mhar_crew_new (&task, devices);
   run.pool = mhar_pool_new ();
+  run.resampler = mhar_probe_resampler (&run.options);
   gboolean whole = run_windows (&run, crew, choose_batch (&run, devices, body), &local);
   if (settle (&run, whole, &local))
-    out = conclude (&run);
+    out = conclude (&run, FALSE);
   else
     g_propagate_error (error, g_steal_pointer (&local));
+  mhar_resampler_free (run.resampler);
   mhar_pool_free (run.pool);
   return out;
 }

@@ -50,18 +50,20 @@ static void
 add_site (State *state, const MharProbeSetup *setup, guint s)
 {
   const MharProbeOptions *o = setup->options;
-  guint n = (guint) mhar_plan_site (setup->plan, s)->n_sources, draws = o->null_draws;
+  guint n = (guint) mhar_plan_site (setup->plan, s)->n_sources;
+  MharNullRequest trained = mhar_null_request (o, 0, TRUE), draws = mhar_null_request (o, o->null_draws, TRUE);
 
-  mhar_null_queries_add (state->queries[TRAINED], setup, s, 0, TRUE, NULL, 0);
-  if (draws > 0)
-    mhar_null_queries_add (state->queries[RANDOM], setup, s, draws, TRUE, NULL, 0);
+  mhar_null_queries_add (state->queries[TRAINED], setup, s, &trained);
+  if (o->null_draws > 0)
+    mhar_null_queries_add (state->queries[RANDOM], setup, s, &draws);
   if (o->match_sources == 0 || n < o->match_sources)
     return;
   g_autofree gint32 *take = g_new (gint32, o->match_sources);
-  guint n_take = matched_sources (n, o->match_sources, take);
-  mhar_null_queries_add (state->queries[MATCHED], setup, s, 0, TRUE, take, n_take);
-  if (draws > 0)
-    mhar_null_queries_add (state->queries[MATCHED_RANDOM], setup, s, draws, TRUE, take, n_take);
+  trained.take = draws.take = take;
+  trained.n_take = draws.n_take = matched_sources (n, o->match_sources, take);
+  mhar_null_queries_add (state->queries[MATCHED], setup, s, &trained);
+  if (o->null_draws > 0)
+    mhar_null_queries_add (state->queries[MATCHED_RANDOM], setup, s, &draws);
 }
 
 static gboolean
@@ -86,6 +88,8 @@ begin (MharRig *rig, gpointer *data, GError **error)
     end (rig, state);
     return FALSE;
   }
+  for (int g = 0; g < N_GROUPS; g++)
+    mhar_null_queries_release (state->queries[g]);
   *data = state;
   return TRUE;
 }
@@ -153,7 +157,7 @@ batch (gpointer data, MharBatch *b, MharDataset *slab, GError **error)
   return TRUE;
 }
 
-/* The pooled sums over tokens as a field [site, last] of means, and each counted site's mean over `last` packed into means. */
+/* The pooled sums over tokens as a field [site, last] of means. */
 static MharField *
 means (const MharProbeSetup *setup, const double *sums, double tokens, const char *name, const char *long_name,
        const char *last_dim, gsize last)
@@ -170,32 +174,17 @@ means (const MharProbeSetup *setup, const double *sums, double tokens, const cha
 static void
 finish_group (const MharProbeSetup *setup, const MharPool *pool, const char *name, const char *what, MharDataset *out)
 {
-  const MharProbeOptions *o = setup->options;
   g_autofree char *null_name = g_strconcat (name, "_null", NULL);
-  g_autofree char *null_what = g_strdup_printf ("%s of random queries, mean over slices and tokens", what);
+  g_autofree char *null_what = g_strdup_printf ("%s of null queries, mean over slices and tokens", what);
   g_autofree char *trained_what = g_strdup_printf ("%s, token mean", what);
-  const double *kl = mhar_pool_total (pool, name), *random = mhar_pool_total (pool, null_name);
-  double tokens = mhar_pool_scalar (pool, "count"), null_tokens = mhar_pool_scalar (pool, "null_count");
-  g_autofree double *trained = g_new (double, setup->n_sites);
-  g_autofree double *null = g_new (double, setup->n_sites *MAX (o->null_draws, 1));
-  gsize n = 0;
+  MharDisagreement d;
 
-  if (kl == NULL)
+  if (!mhar_disagreement_read (setup, pool, name, setup->options->slices, &d))
     return;
-  for (gsize s = 0; s < setup->n_sites; s++) {
-    if (isnan (kl[s * o->slices]))
-      continue;
-    trained[n] = 0;
-    for (gsize c = 0; c < o->slices; c++)
-      trained[n] += kl[s * o->slices + c] / (double) o->slices / tokens;
-    for (gsize j = 0; random != NULL && j < o->null_draws; j++)
-      null[n * o->null_draws + j] = random[s * o->null_draws + j] / null_tokens;
-    n++;
-  }
-  mhar_dataset_add (out, means (setup, kl, tokens, name, trained_what, "slice", o->slices));
-  if (random != NULL)
-    mhar_dataset_add (out, means (setup, random, null_tokens, null_name, null_what, "draw", o->null_draws));
-  mhar_disagreement_summarise (out, name, trained, random != NULL ? null : NULL, n, o->null_draws);
+  mhar_dataset_add (out, means (setup, d.trained, d.tokens, name, trained_what, "slice", d.columns));
+  if (d.null != NULL)
+    mhar_dataset_add (out, means (setup, d.null, d.null_tokens, null_name, null_what, "draw", d.draws));
+  mhar_disagreement_p_values (&d, name, out);
 }
 
 static void
@@ -205,4 +194,18 @@ finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPt
   finish_group (setup, pool, "matched_kl", "slice disagreement over a matched number of sources", out);
 }
 
-const MharProbe mhar_probe_slice_kl = { "kl", MHAR_PROBE_KL, begin, batch, end, finish };
+static void
+scalars (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out)
+{
+  static const char *const names[] = { "slice_kl", "matched_kl" };
+  MharDisagreement d;
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (mhar_disagreement_read (setup, pool, names[i], setup->options->slices, &d))
+      mhar_disagreement_scalars (&d, names[i], out);
+}
+
+static const char *const sums_by_window[] = { "slice_kl", "slice_kl_null", "matched_kl", "matched_kl_null", NULL };
+
+const MharProbe mhar_probe_slice_kl
+  = { "kl", MHAR_PROBE_KL, begin, batch, end, finish, scalars, sums_by_window };

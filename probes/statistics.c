@@ -2,6 +2,7 @@
 #include "probes/statistics.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 double
 mhar_pearson (const double *a, const double *b, gsize n)
@@ -18,4 +19,46 @@ mhar_pearson (const double *a, const double *b, gsize n)
     ab += (a[i] - ma) * (b[i] - mb);
   }
   return ab / sqrt (aa * bb);
+}
+
+double
+mhar_p_value (double value, const double *null, gsize n, gsize stride)
+{
+  gsize as_large = 0;
+
+  for (gsize i = 0; i < n; i++)
+    as_large += null[i * stride] >= value;
+  return (1.0 + (double) as_large) / (1.0 + (double) n);
+}
+
+static int
+compare_doubles (const void *a, const void *b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+  return (x > y) - (x < y);
+}
+
+static double
+quantile (const double *sorted, gsize n, double q)
+{
+  double at = q * (double) (n - 1), below = floor (at);
+  gsize i = (gsize) below;
+
+  return i + 1 < n ? sorted[i] + (at - below) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+}
+
+gboolean
+mhar_interval (double *values, gsize n, double *low, double *high)
+{
+  gsize kept = 0;
+
+  for (gsize i = 0; i < n; i++)
+    if (isfinite (values[i]))
+      values[kept++] = values[i];
+  if (kept == 0 || 2 * kept < n)
+    return FALSE;
+  qsort (values, kept, sizeof *values, compare_doubles);
+  *low = quantile (values, kept, 0.025);
+  *high = quantile (values, kept, 0.975);
+  return TRUE;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pearson correlation, the one statistic that several probes share. */
+/* What several probes share of statistics: correlation, p-values, quantiles. */
 #pragma once
 
 #include <glib.h>
@@ -8,5 +8,12 @@ G_BEGIN_DECLS
 
 /* Pearson r of a [n] and b [n]; NaN where either is constant. */
 double mhar_pearson (const double *a, const double *b, gsize n);
+
+/* How extreme a value is among n draws of its null, `stride` apart: (1 + draws at least as large) / (1 + n). */
+double mhar_p_value (double value, const double *null, gsize n, gsize stride);
+
+/* The 2.5 % and 97.5 % quantiles of `values` [n], linearly interpolated between order statistics (type 7, as NumPy), over those that
+ * are finite; they are sorted in place. FALSE where fewer than half are finite. */
+gboolean mhar_interval (double *values, gsize n, double *low, double *high);
 
 G_END_DECLS

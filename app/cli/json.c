@@ -14,14 +14,56 @@ real (double value)
   return isfinite (value) ? json_real (value) : json_null ();
 }
 
-static void
-copy_real (const MharDataset *set, const char *from, json_t *object, const char *key)
+static const MharAttribute *
+find_real (const MharDataset *set, const char *name)
 {
   for (guint a = 0; a < mhar_dataset_n_attributes (set); a++) {
     const MharAttribute *attribute = mhar_dataset_attribute (set, a);
-    if (attribute->type == MHAR_ATTRIBUTE_REAL && strcmp (attribute->name, from) == 0)
-      json_object_set_new (object, key, real (attribute->real));
+    if (attribute->type == MHAR_ATTRIBUTE_REAL && strcmp (attribute->name, name) == 0)
+      return attribute;
   }
+  return NULL;
+}
+
+/* "KEY": [low, high], where attributes NAME_low and NAME_high are. */
+static void
+copy_interval (const MharDataset *set, const char *name, json_t *object, const char *key)
+{
+  g_autofree char *low_name = g_strconcat (name, "_low", NULL), *high_name = g_strconcat (name, "_high", NULL);
+  const MharAttribute *low = find_real (set, low_name), *high = find_real (set, high_name);
+
+  if (low != NULL && high != NULL)
+    json_object_set_new (object, key, json_pack ("[o, o]", real (low->real), real (high->real)));
+}
+
+/* A scalar, with its interval beside it. */
+static void
+copy_real (const MharDataset *set, const char *from, json_t *object, const char *key)
+{
+  const MharAttribute *attribute = find_real (set, from);
+  g_autofree char *interval = g_strconcat (key, "_interval", NULL);
+
+  if (attribute == NULL)
+    return;
+  json_object_set_new (object, key, real (attribute->real));
+  copy_interval (set, from, object, interval);
+}
+
+/* A field's number at i, where the field is, with its interval. */
+static void
+copy_element (const MharDataset *set, const char *from, gsize i, json_t *object, const char *key)
+{
+  g_autofree char *low_name = g_strconcat (from, "_low", NULL), *high_name = g_strconcat (from, "_high", NULL);
+  g_autofree char *interval = g_strconcat (key, "_interval", NULL);
+  const MharField *field = mhar_dataset_get (set, from);
+  const MharField *low = mhar_dataset_get (set, low_name), *high = mhar_dataset_get (set, high_name);
+
+  if (field == NULL)
+    return;
+  if (json_object_get (object, key) == NULL) /* the table's own rounding stays where it was */
+    json_object_set_new (object, key, real (mhar_field_value (field, i)));
+  if (low != NULL && high != NULL && isfinite (mhar_field_value (low, i)))
+    json_object_set_new (object, interval, json_pack ("[o, o]", real (mhar_field_value (low, i)), real (mhar_field_value (high, i))));
 }
 
 static void
@@ -50,35 +92,50 @@ site_mean (const MharField *field, gsize s)
   return last > 0 ? sum / (double) last : NAN;
 }
 
-/* trained, median, null, null_sd, excess, draws and per_site of one disagreement. */
+/* One site of a disagreement. */
+static json_t *
+disagreement_site (const MharDataset *set, const char *name, gsize s, double trained, const MharField *null)
+{
+  const MharField *site = mhar_dataset_get (set, "site"), *label = mhar_dataset_get (set, "site_label");
+  g_autofree char *trained_name = g_strconcat (name, "_site", NULL), *null_name = g_strconcat (name, "_null_site", NULL);
+  g_autofree char *p_name = g_strconcat (name, "_p_value", NULL);
+  json_t *entry = json_pack ("{s:i, s:s, s:i, s:o}", "site", site->data.i32[s], "label", label->data.str[s], "sources",
+                             mhar_dataset_get (set, "n_sources")->data.i32[s], "trained", real (trained));
+
+  copy_element (set, trained_name, s, entry, "trained");
+  json_object_set_new (entry, "null", null != NULL ? real (site_mean (null, s)) : json_null ());
+  copy_element (set, null_name, s, entry, "null");
+  copy_element (set, p_name, s, entry, "p_value");
+  return entry;
+}
+
+/* trained, median, null, null_sd, excess, p_value, draws and per_site of one disagreement. */
 static json_t *
 disagreement (const MharDataset *set, const char *name)
 {
-  static const char *const keys[] = { "trained", "median", "null", "null_sd", "excess" };
+  static const char *const keys[] = { "trained", "median", "null", "null_sd", "excess", "p_value" };
   g_autofree char *null_name = g_strconcat (name, "_null", NULL);
   const MharField *trained = mhar_dataset_get (set, name), *null = mhar_dataset_get (set, null_name);
-  const MharField *site = mhar_dataset_get (set, "site"), *label = mhar_dataset_get (set, "site_label");
-  const MharField *sources = mhar_dataset_get (set, "n_sources");
+  g_autofree char *draw_name = g_strconcat (name, "_null_draw", NULL);
   json_t *object, *list;
 
-  if (trained == NULL || site == NULL || label == NULL || sources == NULL)
+  if (trained == NULL || mhar_dataset_get (set, "site") == NULL)
     return NULL;
   object = json_object ();
   list = json_array ();
-  if (null != NULL)
+  if (null != NULL) {
     copy_integer (set, "draws", object, "draws");
+    copy_string (set, "null_kind", object, "null_kind");
+  }
   for (guint k = 0; k < G_N_ELEMENTS (keys); k++) {
     g_autofree char *from = g_strconcat (name, "_", keys[k], NULL);
     copy_real (set, from, object, keys[k]);
   }
+  copy_interval (set, draw_name, object, "null_draw_interval");
   for (gsize s = 0; s < trained->shape[0]; s++) {
     double value = site_mean (trained, s);
-    if (isnan (value))
-      continue;
-    json_t *entry = json_pack ("{s:i, s:s, s:i, s:o}", "site", site->data.i32[s], "label", label->data.str[s],
-                               "sources", sources->data.i32[s], "trained", real (value));
-    json_object_set_new (entry, "null", null != NULL ? real (site_mean (null, s)) : json_null ());
-    json_array_append_new (list, entry);
+    if (!isnan (value))
+      json_array_append_new (list, disagreement_site (set, name, s, value, null));
   }
   json_object_set_new (object, "per_site", list);
   return object;
@@ -114,6 +171,71 @@ add_group (const MharDataset *set, json_t *object, const char *key, const char *
     json_object_set_new (object, key, group);
   else
     json_decref (group);
+}
+
+/* How large a site's deviation is, and what of it chance would make. */
+static json_t *
+deviation_site (const MharDataset *set, gsize s)
+{
+  const MharField *site = mhar_dataset_get (set, "site"), *label = mhar_dataset_get (set, "site_label");
+  const MharField *null = mhar_dataset_get (set, "max_deviation_null"), *p = mhar_dataset_get (set, "deviation_p_value");
+  gint32 heads = mhar_dataset_get (set, "n_heads")->data.i32[s];
+  json_t *entry = json_pack ("{s:i, s:s, s:i}", "site", site->data.i32[s], "label", label->data.str[s], "sources",
+                             mhar_dataset_get (set, "n_sources")->data.i32[s]);
+
+  copy_element (set, "max_deviation_site", s, entry, "max_deviation");
+  if (null == NULL || p == NULL)
+    return entry;
+  json_t *list = json_array ();
+  double least = 1;
+  for (gint32 h = 0; h < heads; h++) {
+    double one = mhar_field_value (p, s * p->shape[1] + (gsize) h);
+    json_array_append_new (list, real (one));
+    least = fmin (least, one);
+  }
+  json_object_set_new (entry, "null_max_deviation", real (site_mean (null, s)));
+  copy_element (set, "max_deviation_p_value", s, entry, "p_value");
+  json_object_set_new (entry, "p_value_corrected", real (least));
+  json_object_set_new (entry, "p_value_heads", list);
+  return entry;
+}
+
+static void
+add_depth_map (const MharDataset *set, json_t *object)
+{
+  static const char *const pairs[][2] = { { "max_deviation", "max_deviation" },
+                                          { "null_max_deviation", "null_max_deviation" },
+                                          { "max_deviation_p_value", "p_value" },
+                                          { "head_correlation", "head_correlation" },
+                                          { "head_correlation_floor", "head_correlation_floor" },
+                                          { "replication_r", "replication_r" },
+                                          { NULL, NULL } };
+  const MharField *sites = mhar_dataset_get (set, "max_deviation_site");
+
+  add_group (set, object, "depth_map", pairs);
+  json_t *group = json_object_get (object, "depth_map");
+  if (group == NULL)
+    return;
+  copy_interval (set, "max_deviation_null_draw", group, "null_draw_interval");
+  if (sites == NULL || mhar_dataset_get (set, "site") == NULL)
+    return;
+  json_t *list = json_array ();
+  for (gsize s = 0; s < sites->shape[0]; s++)
+    if (!isnan (mhar_field_value (sites, s)))
+      json_array_append_new (list, deviation_site (set, s));
+  json_object_set_new (group, "per_site", list);
+}
+
+static void
+add_bootstrap (const MharDataset *set, json_t *object)
+{
+  if (mhar_dataset_integer (set, "bootstrap_resamples", 0) == 0)
+    return;
+  json_t *group = json_object ();
+  copy_integer (set, "bootstrap_resamples", group, "resamples");
+  copy_integer (set, "bootstrap_entries", group, "entries");
+  copy_integer (set, "bootstrap_block", group, "block");
+  json_object_set_new (object, "bootstrap", group);
 }
 
 /* [head][source] of one site, only what is there. */
@@ -193,12 +315,6 @@ add_coefficients (const MharDataset *set, json_t *object)
 static json_t *
 checkpoint (const MharDataset *set)
 {
-  static const char *const depth[][2] = { { "max_deviation", "max_deviation" },
-                                          { "null_max_deviation", "null_max_deviation" },
-                                          { "head_correlation", "head_correlation" },
-                                          { "head_correlation_floor", "head_correlation_floor" },
-                                          { "replication_r", "replication_r" },
-                                          { NULL, NULL } };
   static const char *const cosine[][2] = { { "collinearity_mean", "mean" },
                                            { "collinearity_mean_abs", "mean_abs" },
                                            { NULL, NULL } };
@@ -212,8 +328,9 @@ checkpoint (const MharDataset *set)
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     copy_integer (set, numbers[i], object, numbers[i]);
   copy_real (set, "loss", object, "loss");
+  add_bootstrap (set, object);
   add_disagreements (set, object);
-  add_group (set, object, "depth_map", depth);
+  add_depth_map (set, object);
   add_group (set, object, "collinearity", cosine);
   add_coefficients (set, object);
   add_sites (set, object);

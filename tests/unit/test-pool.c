@@ -76,22 +76,36 @@ test_windows (void)
   check_cut (0, 64, 0, 0, 0);
 }
 
+/* Four sites that take part and one that does not, two columns; two draws, whose means are 1 and 3. */
 static void
 test_disagreement (void)
 {
   g_autoptr (MharDataset) out = mhar_dataset_new ("x");
-  const double trained[] = { 4, 1, 3, 2 };
-  const double null[] = { 1, 2, 1, 2, 1, 4, 1, 4 }; /* [4 sites, 2 draws]: means 1 and 3 */
+  const double trained[] = { 40, 40, 10, 10, NAN, NAN, 60, 0, 0, 40 };
+  const double null[] = { 5, 10, 5, 10, NAN, NAN, 5, 20, 5, 20 };
+  MharDisagreement d = { trained, null, 5, 2, 2, 10, 5 };
 
-  mhar_disagreement_summarise (out, "kl", trained, null, 4, 2);
+  mhar_disagreement_scalars (&d, "kl", out);
   g_assert_cmpfloat (mhar_dataset_real (out, "kl_trained", NAN), ==, 2.5);
   g_assert_cmpfloat (mhar_dataset_real (out, "kl_median", NAN), ==, 2.5);
   g_assert_cmpfloat (mhar_dataset_real (out, "kl_null", NAN), ==, 2);
   g_assert_cmpfloat_with_epsilon (mhar_dataset_real (out, "kl_null_sd", NAN), sqrt (2), 1e-15);
   g_assert_cmpfloat (mhar_dataset_real (out, "kl_excess", NAN), ==, 0.5);
+  g_assert_cmpfloat (mhar_dataset_get (out, "kl_site")->data.f64[0], ==, 4);
+  g_assert_true (isnan (mhar_dataset_get (out, "kl_site")->data.f64[2]));
+  g_assert_cmpfloat (mhar_dataset_get (out, "kl_null_site")->data.f64[4], ==, 2.5);
+  mhar_disagreement_p_values (&d, "kl", out);
+  g_assert_cmpfloat (mhar_dataset_real (out, "kl_p_value", NAN), ==, 2.0 / 3); /* of 1 and 3, one is at least 2.5 */
+  g_assert_cmpfloat (mhar_dataset_get (out, "kl_p_value")->data.f64[0], ==, 1.0 / 3);
+  g_assert_true (isnan (mhar_dataset_get (out, "kl_p_value")->data.f64[2]));
+  g_assert_cmpfloat_with_epsilon (mhar_dataset_real (out, "kl_null_draw_low", NAN), 1 + 0.025 * 2, 1e-15);
   g_autoptr (MharDataset) bare = mhar_dataset_new ("x");
-  mhar_disagreement_summarise (bare, "kl", trained, NULL, 4, 0);
+  d.null = NULL;
+  d.draws = 0;
+  mhar_disagreement_scalars (&d, "kl", bare);
+  mhar_disagreement_p_values (&d, "kl", bare);
   g_assert_true (isnan (mhar_dataset_real (bare, "kl_null", NAN)));
+  g_assert_true (isnan (mhar_dataset_real (bare, "kl_p_value", NAN)));
 }
 
 static void
