@@ -19,8 +19,8 @@ add (MharDataset *set, const char *name, const char *long_name, const char *unit
 
 /* The packed sums of ops.h, window by window, into padded fields. */
 static void
-unpack (const MharProbeSetup *setup, const MharRouteSums *sums, gsize windows, MharField *weight, MharField *contribution,
-        MharField *entropy)
+unpack (const MharProbeSetup *setup, const MharRouteSums *sums, gsize windows, MharField *weight, MharField *square,
+        MharField *contribution, MharField *entropy)
 {
   gsize cells = setup->n_sites * setup->max_heads * setup->max_sources, at = 0, row = 0;
 
@@ -31,6 +31,7 @@ unpack (const MharProbeSetup *setup, const MharRouteSums *sums, gsize windows, M
         entropy->data.f64[(w * setup->n_sites + s) * setup->max_heads + h] = sums->entropy[row++];
         for (gsize n = 0; n < (gsize) site->n_sources; n++, at++) {
           weight->data.f64[w * cells + mhar_deviation_padded (setup, s, h, n)] = sums->weight[at];
+          square->data.f64[w * cells + mhar_deviation_padded (setup, s, h, n)] = sums->square[at];
           contribution->data.f64[w * cells + mhar_deviation_padded (setup, s, h, n)] = sums->contribution[at];
         }
       }
@@ -74,14 +75,30 @@ batch (gpointer state G_GNUC_UNUSED, MharBatch *b, MharDataset *slab, GError **e
     return FALSE;
   MharField *weight = add (slab, "weight", "sum over the window's tokens of the routing weight", "1", MHAR_FIELD_F64, TRUE,
                            windows, 4, setup);
+  MharField *square = add (slab, "weight_square", "sum over the window's tokens of the routing weight's square", "1",
+                           MHAR_FIELD_F64, TRUE, windows, 4, setup);
   MharField *contribution = add (slab, "contribution", "sum over the window's tokens of |w_n s_n[h]|", "1", MHAR_FIELD_F64,
                                  TRUE, windows, 4, setup);
   MharField *entropy = add (slab, "entropy", "sum over the window's tokens of -sum w ln w", "nat", MHAR_FIELD_F64, TRUE,
                             windows, 3, setup);
-  unpack (setup, &sums, windows, weight, contribution, entropy);
+  unpack (setup, &sums, windows, weight, square, contribution, entropy);
   if (null != NULL)
     add_null_weights (setup, null, slab);
   return TRUE;
+}
+
+/* Between tokens: whether a mean weight is what most tokens have. */
+static void
+add_spread (const MharProbeSetup *setup, const MharPool *pool, double tokens, MharDataset *out)
+{
+  const double *sums = mhar_pool_total (pool, "weight"), *squares = mhar_pool_total (pool, "weight_square");
+  MharField *field = add (out, "weight_sd", "standard deviation over tokens of the routing weight", "1", MHAR_FIELD_F32, FALSE, 0, 4,
+                          setup);
+
+  for (gsize i = 0; i < mhar_field_length (field); i++) {
+    double mean = sums[i] / tokens, square = squares[i] / tokens - mean * mean;
+    field->data.f32[i] = isnan (square) ? NAN : (float) sqrt (fmax (square, 0));
+  }
 }
 
 static void
@@ -106,6 +123,7 @@ finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPt
     for (gsize i = 0; i < mhar_field_length (field); i++)
       field->data.f32[i] = (float) (sums[i] / tokens);
   }
+  add_spread (setup, pool, tokens, out);
   mhar_deviation_finish (setup, pool, out);
 }
 

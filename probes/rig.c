@@ -118,6 +118,7 @@ static void
 clear_batch (MharRig *rig)
 {
   g_clear_pointer (&rig->sums.weight, g_free);
+  g_clear_pointer (&rig->sums.square, g_free);
   g_clear_pointer (&rig->sums.contribution, g_free);
   g_clear_pointer (&rig->sums.entropy, g_free);
   g_clear_pointer (&rig->sums.head_js, g_free);
@@ -152,6 +153,7 @@ mhar_batch_route_sums (MharBatch *batch, MharRouteSums *sums, GError **error)
 
   if (rig->sums.weight == NULL) {
     rig->sums.weight = g_new0 (double, windows *rig->packed);
+    rig->sums.square = g_new0 (double, windows *rig->packed);
     rig->sums.contribution = g_new0 (double, windows *rig->packed);
     rig->sums.entropy = g_new0 (double, windows *rig->packed_heads);
     rig->sums.head_js = g_new0 (double, windows *rig->setup->n_sites);

@@ -258,6 +258,7 @@ static void
 add_sites (const MharDataset *set, json_t *object)
 {
   const MharField *weight = mhar_dataset_get (set, "weight"), *entropy = mhar_dataset_get (set, "entropy");
+  const MharField *spread = mhar_dataset_get (set, "weight_sd");
   const MharField *contribution = mhar_dataset_get (set, "contribution"), *site = mhar_dataset_get (set, "site");
   const MharField *label = mhar_dataset_get (set, "site_label"), *sources = mhar_dataset_get (set, "n_sources");
   const MharField *heads = mhar_dataset_get (set, "n_heads");
@@ -273,6 +274,8 @@ add_sites (const MharDataset *set, json_t *object)
         json_array_append_new (row, real (entropy->data.f32[s * entropy->shape[1] + (gsize) k]));
       json_object_set_new (entry, "entropy", row);
       json_object_set_new (entry, "weight", matrix (weight, s, h, n));
+      if (spread != NULL) /* files of before have none */
+        json_object_set_new (entry, "weight_sd", matrix (spread, s, h, n));
       json_object_set_new (entry, "contribution", matrix (contribution, s, h, n));
     }
     json_array_append_new (list, entry);

@@ -28,6 +28,8 @@ add_block (const MharRoute *r, const MharDepthSite *s, size_t w_index, size_t fi
       const double *norm = mhar_route_norms (r, shape, (size_t) s->sources[n], shape->pieces > 1 ? h : 0);
       if (sums->weight != NULL)
         sums->weight[packed] += mhar_lanes_sum (one, count);
+      if (sums->square != NULL)
+        sums->square[packed] += mhar_lanes_dot (one, one, count);
       if (sums->contribution != NULL)
         sums->contribution[packed] += mhar_lanes_dot (one, norm + first, count);
       entropy -= mhar_lanes_dot (one, log_w + at * MHAR_LANES, count);
@@ -89,6 +91,7 @@ mhar_cpu_route_sums (MharContext *c, MharRoute *r, MharSpan span, const MharRout
     return status;
   clear (sums->weight, r->W * r->n_weights);
   clear (sums->contribution, r->W * r->n_weights);
+  clear (sums->square, r->W * r->n_weights);
   clear (sums->entropy, r->W * r->n_heads);
 #pragma omp parallel for schedule(dynamic)
   for (size_t i = 0; i < r->W * r->n_sites; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums over tokens of what the reads did, from the logits they left: weights, contributions, entropies and the
  * disagreement of the heads, of all sites in one launch. A thread block takes one site and 128 positions of one window;
- * its float32 sums are added up in double, in order, by a second kernel, so the result is the same every time.
+ * its float32 sums are added up in double, in order, by a second kernel, so the result is the same every time. Of the
+ * squares a block sums the distances from its own mean, for Σ w² less (Σ w)²/n would leave nothing of a small spread.
  *
  *   entropy = ln z − Σ e^(l − m) (l − m) / z
  *   mean_h KL(w_h ‖ w̄) = Σ_n (mean_h w_h ln w_h − w̄ ln w̄),   w̄ = mean_h w_h */
@@ -21,7 +22,7 @@ struct SumArgs {
   size_t stride;
   const MharSitePlan *sites;
   const MharSource *sources;
-  int n_norms, n_planes, n_heads, total; /* total: sums a chunk, [weight | contribution | entropy | js] */
+  int n_norms, n_planes, n_heads, total; /* total: sums a chunk, [weight | contribution | square | entropy | js] */
   int first_window, chunks;              /* chunks a window */
   MharSpan span;
   float *partial; /* [windows here · chunks, total] */
@@ -46,6 +47,14 @@ lane_tokens (const SumArgs &a)
     t.token[i] = (size_t) w * a.span.length + min (at, a.span.length - 1);
   }
   return t;
+}
+
+/* Tokens of a block that count. */
+static __device__ __forceinline__ int
+chunk_count (const SumArgs &a, int window, int chunk)
+{
+  const int from = max (chunk * SUM_TOKENS, a.span.skip);
+  return max (min ((chunk + 1) * SUM_TOKENS, a.span.skip + mhar_span_count (a.span, window)) - from, 0);
 }
 
 /* Maximum and ln z of head h into top, log_z [4·32]; its entropy summed over the tokens. */
@@ -79,33 +88,49 @@ sum_head (const SumArgs &a, const MharSitePlan &s, int h, const LaneTokens &toke
   return mhar_lanes_sum (entropy, 32);
 }
 
-/* Weights and contributions of source n, head by head; returns this lane's Σ_h w ln w − H w̄ ln w̄. */
+/* Σ (w − mean)² over the counted of a lane's four tokens; `sum` is the whole block's Σ w over `count` tokens. */
+static __device__ __forceinline__ float
+squared_distances (const float *w, const LaneTokens &tokens, float sum, int count)
+{
+  const float mean = sum / (float) max (count, 1);
+  float distance = 0;
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    distance = tokens.counts[i] ? fmaf (w[i] - mean, w[i] - mean, distance) : distance;
+  return distance;
+}
+
+/* Weights, their squares and contributions of source n, head by head; returns this lane's Σ_h w ln w − H w̄ ln w̄. */
 static __device__ float
 sum_source (const SumArgs &a, const MharSitePlan &s, int n, const LaneTokens &tokens, const float *top,
             const float *log_z, float *to)
 {
   const int lane = threadIdx.x % 32, row = a.sources[s.first_source + n].row;
+  const int count = chunk_count (a, a.first_window + blockIdx.x / a.chunks, blockIdx.x % a.chunks);
   float mean[4] = {}, disagreement = 0;
 #pragma unroll 2
   for (int h = 0; h < s.heads; h++) {
     const int plane = s.plane + h * s.n_sources + n;
     const float *logit = a.logits + plane * a.stride;
     const float *square = a.squares + ((size_t) row * a.n_norms + s.norm + (s.whole ? 0 : h)) * a.stride;
-    float weight = 0, contribution = 0;
+    float w[4], weight = 0, contribution = 0;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       const int at = h * SUM_TOKENS + 32 * i + lane;
-      const float l = logit[tokens.token[i]] - top[at] - log_z[at], w = expf (l);
-      mean[i] += w;
-      weight += w;
-      disagreement = w > 0 ? fmaf (w, l, disagreement) : disagreement; /* not 0·∞ */
-      contribution = tokens.counts[i] ? fmaf (w, sqrtf (square[tokens.token[i]]), contribution) : contribution;
+      const float l = logit[tokens.token[i]] - top[at] - log_z[at];
+      w[i] = expf (l);
+      mean[i] += w[i];
+      weight += w[i];
+      disagreement = w[i] > 0 ? fmaf (w[i], l, disagreement) : disagreement; /* not 0·∞ */
+      contribution = tokens.counts[i] ? fmaf (w[i], sqrtf (square[tokens.token[i]]), contribution) : contribution;
     }
     weight = mhar_lanes_sum (weight, 32);
     contribution = mhar_lanes_sum (contribution, 32);
+    const float distance = mhar_lanes_sum (squared_distances (w, tokens, weight, count), 32);
     if (lane == 0) {
       to[plane] = weight;
       to[a.n_planes + plane] = contribution;
+      to[2 * a.n_planes + plane] = distance;
     }
   }
 #pragma unroll
@@ -142,7 +167,7 @@ route_sums_kernel (const __grid_constant__ SumArgs a)
   for (int h = warp; h < s.heads; h += SUM_WARPS) {
     const float entropy = sum_head (a, s, h, tokens, top + h * SUM_TOKENS, log_z + h * SUM_TOKENS);
     if (lane == 0)
-      to[2 * a.n_planes + first_head + h] = entropy;
+      to[3 * a.n_planes + first_head + h] = entropy;
   }
   __syncthreads ();
   float disagreement = 0;
@@ -156,23 +181,30 @@ route_sums_kernel (const __grid_constant__ SumArgs a)
     float sum = 0;
     for (int i = 0; i < SUM_WARPS; i++)
       sum += part[i];
-    to[2 * a.n_planes + a.n_heads + blockIdx.y] = s.heads > 1 ? sum / s.heads : 0.0f;
+    to[3 * a.n_planes + a.n_heads + blockIdx.y] = s.heads > 1 ? sum / s.heads : 0.0f;
   }
 }
 
-/* sum[w, i] = Σ_chunks partial[w·chunks + chunk, i], in double and in order. */
+/* sum[w, i] = Σ_chunks partial[w·chunks + chunk, i], in double and in order; of the squares, the distances from a block's
+ * mean and what the mean itself adds: Σ w² = Σ (w − m)² + (Σ w)²/n. */
 __global__ void
-route_sums_add_kernel (const float *partial, int chunks, int total, double *sum)
+route_sums_add_kernel (const __grid_constant__ SumArgs a, double *sum)
 {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= total)
+  if (i >= a.total)
     return;
-  const float *from = partial + (size_t) blockIdx.y * chunks * total + i;
+  const float *from = a.partial + (size_t) blockIdx.y * a.chunks * a.total + i;
+  const bool square = i >= 2 * a.n_planes && i < 3 * a.n_planes;
   double x = 0;
 #pragma unroll 4
-  for (int chunk = 0; chunk < chunks; chunk++)
-    x += from[(size_t) chunk * total];
-  sum[(size_t) blockIdx.y * total + i] = x;
+  for (int chunk = 0; chunk < a.chunks; chunk++)
+    x += from[(size_t) chunk * a.total];
+  for (int chunk = 0; square && chunk < a.chunks; chunk++) {
+    const double weight = from[(size_t) chunk * a.total - 2 * a.n_planes];
+    const int count = chunk_count (a, a.first_window + blockIdx.y, chunk);
+    x += count > 0 ? weight * weight / count : 0.0;
+  }
+  sum[(size_t) blockIdx.y * a.total + i] = x;
 }
 
 /* [windows, total] of `from` to the caller's arrays, from window `first` on. */
@@ -182,8 +214,8 @@ sums_hand_over (const SumArgs &a, const double *from, int first, int windows, co
   const struct {
     double *to;
     int n;
-  } part[] = { { sums->weight, a.n_planes }, { sums->contribution, a.n_planes }, { sums->entropy, a.n_heads },
-               { sums->head_js, n_sites } };
+  } part[] = { { sums->weight, a.n_planes }, { sums->contribution, a.n_planes }, { sums->square, a.n_planes },
+               { sums->entropy, a.n_heads }, { sums->head_js, n_sites } };
   for (int w = 0; w < windows; w++, from += a.total) {
     const double *at = from;
     for (const auto &p : part) {
@@ -211,7 +243,7 @@ sums_windows (MharContext *c, const MharRoute *r, SumArgs a, int first, int wind
                              (size_t) 2 * most_heads * SUM_TOKENS * sizeof (float), false, a);
   status = status ? status
                   : mhar_cuda_launch (c, "route sums", route_sums_add_kernel, dim3 ((a.total + 127) / 128, windows),
-                                      128, 0, false, a.partial, a.chunks, a.total, (double *) scratch);
+                                      128, 0, false, a, (double *) scratch);
   if (status)
     return status;
   MHAR_CUDA_TRY (c, cudaMemcpyAsync (host, scratch, result, cudaMemcpyDeviceToHost, c->stream));
@@ -238,7 +270,7 @@ mhar_cuda_route_sums (MharContext *c, MharRoute *r, MharSpan span, const MharRou
   a.n_norms = r->plan.n_norms;
   a.n_planes = r->plan.n_planes;
   a.n_heads = r->plan.n_head_planes;
-  a.total = 2 * a.n_planes + a.n_heads + r->n_sites;
+  a.total = 3 * a.n_planes + a.n_heads + r->n_sites;
   a.chunks = (span.length + SUM_TOKENS - 1) / SUM_TOKENS;
   a.span = span;
   const size_t each = (size_t) a.total * (a.chunks * sizeof (float) + sizeof (double));

@@ -24,6 +24,8 @@ static const struct {
   { "zero row", 1e-7, 1e-7 },
   /* From stored rows by float arithmetic whatever the activations are. */
   { "weight sums", 2e-5, 2e-3 },
+  { "weight squares", 2e-5, 2e-3 },
+  { "weight spreads", 2e-5, 2e-3 },
   { "contribution sums", 2e-5, 2e-3 },
   { "entropy sums", 2e-5, 2e-3 },
   { "head js sums", 2e-5, 2e-3 },

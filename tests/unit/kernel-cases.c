@@ -671,6 +671,26 @@ case_span (const KernelCase *k)
   return (MharSpan){ (int32_t) k->W, (int32_t) k->t, k->skip, k->limit > 0 ? k->limit : -1 };
 }
 
+/* Σ (w − mean)² from Σ w² and Σ w: small where large things cancel, so it is compared by itself. */
+static void
+spread (const KernelCase *k, const double *square, const double *weight, size_t n, double *out)
+{
+  int64_t left = k->limit > 0 ? k->limit : INT64_MAX, each = (int64_t) k->t > k->skip ? (int64_t) k->t - k->skip : 0;
+  for (size_t w = 0; w < k->W; w++) {
+    int64_t count = each < left ? each : left;
+    for (size_t i = w * n; count > 0 && i < (w + 1) * n; i++)
+      out[i] = square[i] - weight[i] * weight[i] / (double) count;
+    left -= count;
+  }
+}
+
+void
+kernel_spreads (const KernelCase *k, const KernelInputs *in, const double *weight, const double *square, KernelResult *result)
+{
+  size_t n = kernel_weights (in);
+  spread (k, square, weight, n, kernel_output (result, "weight spreads", true, k->W * n));
+}
+
 static void
 run_sums (Run *r)
 {
@@ -681,7 +701,9 @@ run_sums (Run *r)
   sums.contribution = kernel_output (r->result, "contribution sums", true, k->W * kernel_weights (r->in));
   sums.entropy = kernel_output (r->result, "entropy sums", true, k->W * kernel_heads (r->in));
   sums.head_js = kernel_output (r->result, "head js sums", true, k->W * k->R);
+  sums.square = kernel_output (r->result, "weight squares", true, k->W * kernel_weights (r->in));
   TRY (r, r->ops->route_sums (r->c, r->route, case_span (k), &sums));
+  kernel_spreads (k, r->in, sums.weight, sums.square, r->result);
   double *cosine = kernel_output (r->result, "cosine sums", true, k->W * k->R * k->R);
   double *mean_abs = kernel_output (r->result, "mean |cosine| sums", true, k->W);
   double *flag = kernel_output (r->result, "zero row", true, 1);

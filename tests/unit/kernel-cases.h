@@ -100,3 +100,5 @@ double kernel_share (const KernelOutput *a, const KernelOutput *b, double limit,
 
 size_t kernel_heads (const KernelInputs *in);   /* ΣH of the sites */
 size_t kernel_weights (const KernelInputs *in); /* ΣHN */
+/* Adds the output "weight spreads" [W, ΣHN], Σ (w − mean)² over the counted tokens, from Σ w and Σ w². */
+void kernel_spreads (const KernelCase *k, const KernelInputs *in, const double *weight, const double *square, KernelResult *result);

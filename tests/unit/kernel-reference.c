@@ -310,7 +310,7 @@ row_norm (const KernelCase *k, const KernelInputs *in, size_t row, size_t token,
 /* Adds one token at a site; the pointers are to the site's own sums. */
 static void
 add_token (const KernelCase *k, const KernelInputs *in, const MharRouteSite *s, size_t token, double *weight,
-           double *contribution, double *entropy, double *js)
+           double *square, double *contribution, double *entropy, double *js)
 {
   size_t N = (size_t) s->n_sources, heads = (size_t) s->heads, width = s->whole ? k->D : k->D / heads;
   double logit[512], log_w[512];
@@ -321,6 +321,7 @@ add_token (const KernelCase *k, const KernelInputs *in, const MharRouteSite *s, 
     for (size_t n = 0; n < N; n++) {
       double w = exp (log_w[n]);
       weight[h * N + n] += w;
+      square[h * N + n] += w * w;
       contribution[h * N + n]
           += w * row_norm (k, in, (size_t) s->sources[n], token, s->whole ? 0 : h * width, width);
       entropy[h] -= w * log_w[n];
@@ -336,16 +337,18 @@ refer_sums (const KernelCase *k, const KernelInputs *in, KernelResult *result)
   double *contribution = kernel_output (result, "contribution sums", true, k->W * P);
   double *entropy = kernel_output (result, "entropy sums", true, k->W * heads);
   double *js = kernel_output (result, "head js sums", true, k->W * k->R);
+  double *square = kernel_output (result, "weight squares", true, k->W * P);
   for (size_t token = 0; token < k->W * k->t; token++) {
     size_t w = token / k->t, at = w * P, head = w * heads;
     for (size_t i = 0; i < k->R; i++) {
       const MharRouteSite *s = &in->sites[i];
       if (counts (k, token))
-        add_token (k, in, s, token, weight + at, contribution + at, entropy + head, js + w * k->R + i);
+        add_token (k, in, s, token, weight + at, square + at, contribution + at, entropy + head, js + w * k->R + i);
       at += (size_t) s->heads * (size_t) s->n_sources;
       head += (size_t) s->heads;
     }
   }
+  kernel_spreads (k, in, weight, square, result);
 }
 
 static double
