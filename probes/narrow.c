@@ -5,6 +5,16 @@
 
 #include <string.h>
 
+/* Whether both have the same controls; lists are zero beyond their length. */
+static gboolean
+same_controls (const MharProbeOptions *a, const MharProbeOptions *b)
+{
+  return a->n_all_slices == b->n_all_slices && a->n_all_slicings == b->n_all_slicings && a->n_all_nulls == b->n_all_nulls
+         && memcmp (a->all_slices, b->all_slices, sizeof a->all_slices) == 0
+         && memcmp (a->all_slicings, b->all_slicings, sizeof a->all_slicings) == 0
+         && memcmp (a->all_nulls, b->all_nulls, sizeof a->all_nulls) == 0;
+}
+
 /* Whether options differ in the number of draws alone. */
 static gboolean
 holds (const MharProbeOptions *ran, const MharProbeOptions *wanted)
@@ -13,7 +23,8 @@ holds (const MharProbeOptions *ran, const MharProbeOptions *wanted)
          && wanted->max_tokens == ran->max_tokens && wanted->skip_first == ran->skip_first
          && wanted->slices == ran->slices && wanted->interleaved == ran->interleaved
          && wanted->null_kind == ran->null_kind && wanted->null_norm_slice == ran->null_norm_slice && wanted->null_tokens == ran->null_tokens
-         && wanted->match_sources == ran->match_sources && wanted->seed == ran->seed && wanted->plain == ran->plain;
+         && wanted->match_sources == ran->match_sources && wanted->seed == ran->seed && wanted->plain == ran->plain
+         && same_controls (wanted, ran);
 }
 
 /* The field's first `draws` along its dimension "draw". */

@@ -6,6 +6,7 @@ const MharProbe *const mhar_probes[] = {
   &mhar_probe_depth_coefficients,
   &mhar_probe_slice_kl,
   &mhar_probe_head_js,
+  &mhar_probe_controls,
   &mhar_probe_collinearity,
   NULL,
 };

@@ -98,7 +98,7 @@ typedef struct {
    * (char *, owned by it). */
   void (*finish) (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPtrArray *warnings);
   /* Scalars: attributes, and F64 fields of one number a site or a control, here or in children of `out`. They are what the sums
-   * named in `sums` (NULL-ended) give, so that the same can be asked of resampled windows, from any thread: every one of them gets
+   * named in `sums` (NULL-ended; "x*": all that begin with x) give, so that the same can be asked of resampled windows, from any thread: every one of them gets
    * an interval. */
   void (*scalars) (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out);
   const char *const *sums;
@@ -109,6 +109,7 @@ extern const MharProbe mhar_probe_depth_coefficients;
 extern const MharProbe mhar_probe_slice_kl;
 extern const MharProbe mhar_probe_head_js;
 extern const MharProbe mhar_probe_collinearity;
+extern const MharProbe mhar_probe_controls;
 
 /* Every probe, NULL-ended. */
 extern const MharProbe *const mhar_probes[];

@@ -15,7 +15,8 @@ typedef struct {
 } Kept;
 
 struct _MharResampler {
-  GPtrArray *kept; /* Kept */
+  GPtrArray *names; /* char *, of what is to be kept; one may end in "*" */
+  GPtrArray *kept;  /* Kept, of the first slab's fields */
   guint64 windows;
   guint64 together; /* windows an entry, at most: a power of two */
 };
@@ -33,6 +34,7 @@ MharResampler *
 mhar_resampler_new (void)
 {
   MharResampler *r = g_new0 (MharResampler, 1);
+  r->names = g_ptr_array_new_with_free_func (g_free);
   r->kept = g_ptr_array_new_with_free_func (kept_free);
   r->together = 1;
   return r;
@@ -43,6 +45,7 @@ mhar_resampler_free (MharResampler *r)
 {
   if (r == NULL)
     return;
+  g_ptr_array_unref (r->names);
   g_ptr_array_unref (r->kept);
   g_free (r);
 }
@@ -50,10 +53,33 @@ mhar_resampler_free (MharResampler *r)
 void
 mhar_resampler_keep (MharResampler *r, const char *name)
 {
-  Kept *kept = g_new0 (Kept, 1);
-  kept->name = g_strdup (name);
-  kept->entries = g_ptr_array_new_with_free_func (g_free);
-  g_ptr_array_add (r->kept, kept);
+  g_ptr_array_add (r->names, g_strdup (name));
+}
+
+static gboolean
+wanted (const MharResampler *r, const char *name)
+{
+  for (guint i = 0; i < r->names->len; i++)
+    if (g_pattern_match_simple (g_ptr_array_index (r->names, i), name))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+keep_fields (MharResampler *r, const MharDataset *slab)
+{
+  for (guint f = 0; f < mhar_dataset_n_fields (slab); f++) {
+    const MharField *field = mhar_dataset_field (slab, f);
+    guint last = field->n_dims - 1;
+    if (field->type != MHAR_FIELD_F64 || !wanted (r, field->name))
+      continue;
+    Kept *kept = g_new0 (Kept, 1);
+    kept->name = g_strdup (field->name);
+    kept->n = mhar_field_length (field) / field->shape[0];
+    kept->draws = last > 0 && strcmp (field->dims[last], "draw") == 0 ? field->shape[last] : 0;
+    kept->entries = g_ptr_array_new_with_free_func (g_free);
+    g_ptr_array_add (r->kept, kept);
+  }
 }
 
 static guint64
@@ -95,13 +121,7 @@ add_window (MharResampler *r, const MharDataset *slab, gsize w, guint64 window)
     halve (r);
   for (guint k = 0; k < r->kept->len; k++) {
     Kept *kept = g_ptr_array_index (r->kept, k);
-    const MharField *field = mhar_dataset_get (slab, kept->name);
-    if (field == NULL)
-      continue;
-    guint last = field->n_dims - 1;
-    kept->n = mhar_field_length (field) / field->shape[0];
-    kept->draws = last > 0 && strcmp (field->dims[last], "draw") == 0 ? field->shape[last] : 0;
-    add_to (kept, entry_of (r, window), field->data.f64 + w * kept->n);
+    add_to (kept, entry_of (r, window), mhar_dataset_get (slab, kept->name)->data.f64 + w * kept->n);
   }
 }
 
@@ -110,6 +130,8 @@ mhar_resampler_add (MharResampler *r, const MharDataset *slab, guint64 first_win
 {
   gsize windows = mhar_dataset_n_fields (slab) > 0 ? mhar_dataset_field (slab, 0)->shape[0] : 0;
 
+  if (r->kept->len == 0)
+    keep_fields (r, slab);
   for (gsize w = 0; w < windows; w++)
     add_window (r, slab, w, first_window + w);
   r->windows = first_window + windows;
@@ -196,11 +218,8 @@ mhar_resampler_pool (const MharResampler *r, guint64 seed, guint b)
   MharPool *pool = mhar_pool_new ();
 
   count_entries (r, seed, b, n, times);
-  for (guint k = 0; k < r->kept->len; k++) {
-    const Kept *kept = g_ptr_array_index (r->kept, k);
-    if (kept->entries->len > 0)
-      put (kept, times, seed, b, pool);
-  }
+  for (guint k = 0; k < r->kept->len; k++)
+    put (g_ptr_array_index (r->kept, k), times, seed, b, pool);
   mhar_pool_set_windows (pool, r->windows);
   return pool;
 }

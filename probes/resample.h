@@ -21,9 +21,9 @@ typedef struct _MharResampler MharResampler;
 MharResampler *mhar_resampler_new (void);
 void mhar_resampler_free (MharResampler *resampler);
 
-/* Sums of this name (copied) are kept; call before the first slab. */
+/* Sums of this name (copied; "x*": all that begin with x) are kept; call before the first slab. */
 void mhar_resampler_keep (MharResampler *resampler, const char *name);
-/* Keeps what it was asked to of `slab`, whose first window has index `first_window`. Slabs come in order. */
+/* Keeps what it was asked to of `slab`, whose first window has index `first_window`. Slabs come in order, with the same fields. */
 void mhar_resampler_add (MharResampler *resampler, const MharDataset *slab, guint64 first_window);
 
 guint mhar_resampler_entries (const MharResampler *resampler);

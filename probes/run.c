@@ -35,32 +35,52 @@ mhar_probe_options_init (MharProbeOptions *options)
 }
 
 static gboolean
-check_request (const Run *run, const MharBody *body, const gint32 *ids, gsize n, GError **error)
+check_slices (guint slices, const MharBody *body, GError **error)
+{
+  if (slices >= 2 && body->width % (int) slices == 0)
+    return TRUE;
+  g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "%u slices do not divide a width of %d; choose another --slices", slices,
+               body->width);
+  return FALSE;
+}
+
+/* Slices divide the width, and every site has another to swap its query with. */
+static gboolean
+check_queries (const Run *run, const MharBody *body, GError **error)
 {
   const MharProbeOptions *o = &run->options;
+  const MharPlan *plan = run->setup.plan;
+  gboolean sliced = (o->probes & MHAR_PROBE_KL) && mhar_plan_count_sites (plan, FALSE) > 0, good = TRUE;
+  gboolean swapped = o->null_kind == MHAR_NULL_SWAPPED;
 
+  for (guint i = 0; i < o->n_all_nulls; i++)
+    swapped = swapped || o->all_nulls[i] == MHAR_NULL_SWAPPED;
+  const MharSite *lonely = swapped && o->null_draws > 0 ? mhar_null_lonely_site (plan) : NULL;
+  if (lonely != NULL)
+    return mhar_bad_input (error, "no other read has a query like that of %s, so there is nothing to swap it with; choose another --null-kind",
+                           lonely->label);
+  if (sliced)
+    good = check_slices (o->slices, body, error);
+  for (guint i = 0; good && sliced && i < o->n_all_slices; i++)
+    good = check_slices (o->all_slices[i], body, error);
+  if (good && o->null_norm_slice && (o->slices == 0 || body->width % (int) o->slices != 0)) {
+    g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "--null-norm slice needs --slices that divide a width of %d", body->width);
+    return FALSE;
+  }
+  return good;
+}
+
+static gboolean
+check_request (const Run *run, const MharBody *body, const gint32 *ids, gsize n, GError **error)
+{
   if (run->windows.total == 0)
     return mhar_bad_input (error, "too few tokens (%zu) for one window of two, with %u skipped in each; give more text or a lower --skip-first",
-                           n, o->skip_first);
+                           n, run->options.skip_first);
   for (gsize i = 0; i < n; i++)
     if (ids[i] < 0 || ids[i] >= body->vocab)
       return mhar_bad_input (error, "token %zu has the id %d, but the checkpoint's vocabulary ends at %d; was it made with another tokenizer?",
                              i, ids[i], body->vocab - 1);
-  if ((o->probes & MHAR_PROBE_KL) && mhar_plan_count_sites (run->setup.plan, FALSE) > 0 &&
-      (o->slices < 2 || body->width % (int) o->slices != 0)) {
-    g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "%u slices do not divide a width of %d; choose another --slices", o->slices,
-                 body->width);
-    return FALSE;
-  }
-  const MharSite *lonely = o->null_kind == MHAR_NULL_SWAPPED ? mhar_null_lonely_site (run->setup.plan) : NULL;
-  if (lonely != NULL)
-    return mhar_bad_input (error, "no other read has a query like that of %s, so there is nothing to swap it with; choose another --null-kind",
-                           lonely->label);
-  if (o->null_norm_slice && (o->slices == 0 || body->width % (int) o->slices != 0)) {
-    g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "--null-norm slice needs --slices that divide a width of %d", body->width);
-    return FALSE;
-  }
-  return TRUE;
+  return check_queries (run, body, error);
 }
 
 /* Windows a batch, from what the smallest device has free. */

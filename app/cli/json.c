@@ -283,6 +283,55 @@ add_sites (const MharDataset *set, json_t *object)
   json_object_set_new (object, "per_site", list);
 }
 
+static void
+add_text (const MharField *field, gsize i, json_t *object, const char *key)
+{
+  const char *text = field != NULL && field->data.str[i] != NULL ? field->data.str[i] : "";
+
+  if (text[0] != '\0')
+    json_object_set_new (object, key, json_string (text));
+}
+
+/* One control: what it is of and against, and its scalars. */
+static json_t *
+control (const MharDataset *root, const MharDataset *set, gsize i)
+{
+  static const char *const keys[] = { "trained", "median", "null", "null_sd", "excess", "p_value" };
+  const MharField *slices = mhar_dataset_get (set, "slices"), *width = mhar_dataset_get (set, "slice_width");
+  const MharField *low = mhar_dataset_get (set, "null_draw_low"), *high = mhar_dataset_get (set, "null_draw_high");
+  json_t *object = json_object ();
+
+  add_text (mhar_dataset_get (set, "measure"), i, object, "measure");
+  if (slices->data.i32[i] > 0) {
+    json_object_set_new (object, "slices", json_integer (slices->data.i32[i]));
+    json_object_set_new (object, "slice_width", json_integer (width->data.i32[i]));
+    add_text (mhar_dataset_get (set, "slicing"), i, object, "slicing");
+  }
+  if (mhar_dataset_get (set, "null") != NULL) {
+    add_text (mhar_dataset_get (set, "null_kind"), i, object, "null_kind");
+    copy_integer (root, "draws", object, "draws");
+  }
+  for (guint k = 0; k < G_N_ELEMENTS (keys); k++)
+    copy_element (set, keys[k], i, object, keys[k]);
+  if (low != NULL && high != NULL && isfinite (mhar_field_value (low, i)))
+    json_object_set_new (object, "null_draw_interval",
+                         json_pack ("[o, o]", real (mhar_field_value (low, i)), real (mhar_field_value (high, i))));
+  return object;
+}
+
+static void
+add_controls (const MharDataset *set, json_t *object)
+{
+  const MharDataset *controls = mhar_dataset_find_child (set, "controls");
+
+  if (controls == NULL)
+    return;
+  json_t *list = json_array ();
+  for (gsize i = 0; i < mhar_dataset_get (controls, "trained")->shape[0]; i++)
+    json_array_append_new (list, control (set, controls, i));
+  json_object_set_new (object, "controls", list);
+}
+
 static json_t *
 strings (const MharField *field)
 {
@@ -333,6 +382,7 @@ checkpoint (const MharDataset *set)
   copy_real (set, "loss", object, "loss");
   add_bootstrap (set, object);
   add_disagreements (set, object);
+  add_controls (set, object);
   add_depth_map (set, object);
   add_group (set, object, "collinearity", cosine);
   add_coefficients (set, object);

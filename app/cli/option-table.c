@@ -32,18 +32,97 @@ parse_style (const char *text, gpointer field, GError **error)
   return mhar_figure_style_parse (text, field, error);
 }
 
+/* Words between commas into places of `names`, each once; FALSE, with the reason, where one is not there. */
+static gboolean
+parse_list (const char *text, const char *option, const char *const *names, guint *list, guint *n, GError **error)
+{
+  g_auto (GStrv) words = g_strsplit (text, ",", -1);
+
+  *n = 0;
+  for (guint w = 0; words[w] != NULL; w++) {
+    guint place = 0;
+    gboolean twice = FALSE;
+    while (names[place] != NULL && strcmp (names[place], words[w]) != 0)
+      place++;
+    for (guint i = 0; i < *n; i++)
+      twice = twice || list[i] == place;
+    if (names[place] == NULL || twice) {
+      g_autofree char *all = g_strjoinv (", ", (char **) names);
+      return mhar_bad_usage (error, "%s takes one of %s, or several, each once, with commas between, not “%s”", option, all, text);
+    }
+    list[(*n)++] = place;
+  }
+  return *n > 0 || mhar_bad_usage (error, "%s needs a value", option);
+}
+
+static gboolean
+parse_slicing (const char *text, gpointer field, GError **error)
+{
+  static const char *const names[] = { "contiguous", "interleaved", NULL };
+  MharProbeOptions *o = field;
+  guint list[2] = { 0 };
+
+  if (!parse_list (strcmp (text, "both") == 0 ? "contiguous,interleaved" : text, "--slicing", names, list, &o->n_all_slicings, error))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (list); i++)
+    o->all_slicings[i] = (gboolean) list[i];
+  o->interleaved = o->all_slicings[0];
+  return TRUE;
+}
+
+static gboolean
+parse_null_kind (const char *text, gpointer field, GError **error)
+{
+  static const char *const names[] = { "random", "shuffled", "swapped", NULL };
+  MharProbeOptions *o = field;
+  guint list[MHAR_NULL_KINDS] = { 0 };
+
+  if (!parse_list (text, "--null-kind", names, list, &o->n_all_nulls, error))
+    return FALSE;
+  for (guint i = 0; i < MHAR_NULL_KINDS; i++)
+    o->all_nulls[i] = (MharNullKind) list[i];
+  o->null_kind = o->all_nulls[0];
+  return TRUE;
+}
+
+static gboolean
+parse_slices (const char *text, gpointer field, GError **error)
+{
+  MharProbeOptions *o = field;
+  g_auto (GStrv) words = g_strsplit (text, ",", -1);
+  guint n = g_strv_length (words);
+
+  memset (o->all_slices, 0, sizeof o->all_slices);
+  o->n_all_slices = 0;
+  for (guint w = 0; w < n && n <= MHAR_MAX_SLICES; w++) {
+    guint64 value = 0;
+    gboolean good = g_ascii_string_to_unsigned (words[w], 10, 2, 65536, &value, NULL);
+    for (guint i = 0; i < w; i++)
+      good = good && o->all_slices[i] != value;
+    if (!good)
+      return mhar_bad_usage (error, "--slices takes a whole number from 2 to 65536, or several, each once, with commas between, not “%s”",
+                             text);
+    o->all_slices[o->n_all_slices++] = (guint) value;
+  }
+  if (n == 0 || n > MHAR_MAX_SLICES)
+    return mhar_bad_usage (error, "--slices takes 1 to %d numbers, not %u", MHAR_MAX_SLICES, n);
+  o->slices = o->all_slices[0];
+  return TRUE;
+}
+
 static const MharOptionRow probe_rows[] = {
   { "kl", 0, BITS, AT (probe.probes), NULL, "Slice or head disagreement, and its random-query null", MHAR_PROBE_KL },
   { "depth-maps", 0, BITS, AT (probe.probes), NULL, "Depth maps, deviation, entropy, contribution",
     MHAR_PROBE_DEPTH_MAPS },
   { "collinearity", 0, BITS, AT (probe.probes), NULL, "Cosines between sublayer outputs", MHAR_PROBE_COLLINEARITY },
   { "all", 0, BITS, AT (probe.probes), NULL, "All of them (the default)", MHAR_PROBE_ALL },
-  { "slices", 0, COUNT, AT (probe.slices), "S", "Slices of a query (4)", 2, 65536 },
-  { "slicing", 0, CHOICE, AT (probe.interleaved), "HOW", "contiguous (the default) or interleaved",
-    .choices = "contiguous|interleaved" },
-  { "null-draws", 0, COUNT, AT (probe.null_draws), "N", "Random queries a site (32); 0: no null", 0, 1000000 },
+  { "slices", 0, PARSED, AT (probe), "S[,S…]", "Slices of a query (4); several add controls to the first", .parse = parse_slices },
+  { "slicing", 0, PARSED, AT (probe), "HOW", "contiguous (the default), interleaved, or both", .parse = parse_slicing },
+  { "null-draws", 0, COUNT, AT (probe.null_draws), "N", "Null queries a site (32); 0: no null", 0, 1000000 },
+  { "null-kind", 0, PARSED, AT (probe), "KIND[,KIND…]",
+    "Null queries: random (the default), shuffled or swapped; several add controls", .parse = parse_null_kind },
   { "null-norm", 0, CHOICE, AT (probe.null_norm_slice), "HOW",
-    "Random queries get the norm of the query (the default) or of each slice", .choices = "query|slice" },
+    "Null queries get the norm of the query (the default) or of each slice", .choices = "query|slice" },
   { "null-tokens", 0, WIDE, AT (probe.null_tokens), "N", "Tokens the nulls see (all)", 1, G_MAXINT32 },
   { "match-sources", 0, COUNT, AT (probe.match_sources), "M",
     "Also over M evenly spaced sources of every site that has them", 2, 65536 },

@@ -32,6 +32,16 @@ RELATIVE, ABSOLUTE = 1e-4, 1e-5
 AGAINST = {"excess": "trained", "null_sd": "null"}
 
 
+def scale_of(key, want, parent):
+    """What an error is a share of. The ends of an interval: of the number it is about, and of the farther end."""
+    name = key.split("[")[0]
+    if name.endswith("_interval") and isinstance(parent, dict):
+        number = name[:-len("_interval")]
+        about = parent.get(AGAINST.get(number, number), 0.0)
+        return max(abs(about), *(abs(x) for x in parent[name]))
+    return abs(parent[AGAINST[key]]) if key in AGAINST else abs(want)
+
+
 def walk(want, got, path, parent, errors):
     """Appends (share of the allowance, path) for each number of `want`; a missing key is an infinite share."""
     if isinstance(want, dict):
@@ -45,7 +55,7 @@ def walk(want, got, path, parent, errors):
             errors.append((float("inf"), f"{path} has {len(got)} entries, not {len(want)}"))
             return
         for i, (a, b) in enumerate(zip(want, got)):
-            walk(a, b, f"{path}[{i}]", want, errors)
+            walk(a, b, f"{path}[{i}]", parent, errors)
     elif isinstance(want, float):
         if not isinstance(got, (int, float)):
             errors.append((float("inf"), f"{path} is {got!r}"))
@@ -54,8 +64,7 @@ def walk(want, got, path, parent, errors):
         if "weight" in path or "contribution" in path:
             allowance = ABSOLUTE * max(1.0, abs(want))
         else:
-            scale = abs(parent[AGAINST[key]]) if key in AGAINST else abs(want)
-            allowance = RELATIVE * max(scale, 1e-6)
+            allowance = RELATIVE * max(scale_of(key, want, parent), 1e-6)
         errors.append((abs(want - got) / allowance, f"{path}: {got} for {want}"))
     elif want != got:
         errors.append((float("inf"), f"{path} is {got!r}, not {want!r}"))
