@@ -91,7 +91,24 @@ typedef struct {
   const MharRouteSite *sites; /* in the order they will be read; copied */
   int32_t plain;              /* 1: one pass over all sources a site, the reference the other path is tested against */
   int32_t block;              /* sites mixed per pass over the older rows; 0 lets the device choose */
+  int32_t again;              /* 1: rows may be stored, and sites read, more than once a batch; a device may then be plain */
 } MharRouteTable;
+
+/* What becomes of a read's weights between softmax and mix. */
+typedef enum {
+  MHAR_WEIGHTS_AS_SCORED = 0,
+  MHAR_WEIGHTS_MEAN = 1, /* every head's: the mean over the heads */
+  MHAR_WEIGHTS_FROM = 2, /* head h's: those of head from[h] */
+  MHAR_WEIGHTS_TOP = 3   /* the `keep` largest of each head, of equal ones the earlier sources, divided by their sum */
+} MharWeightsRule;
+
+/* A read that the table does not list: an intervention on one of its sites, or on none. */
+typedef struct {
+  MharRouteSite site;
+  MharWeightsRule rule;
+  const int32_t *from; /* [heads], each 0 … heads − 1, of MHAR_WEIGHTS_FROM */
+  int32_t keep;        /* of MHAR_WEIGHTS_TOP, at least 1 */
+} MharRouteEdit;
 
 /* What a read leaves: the mix, its norm, or both. Absent ones have a NULL buffer. Shapes [T, D], or
  * [T, heads, D] at a `whole` site. */
@@ -206,8 +223,12 @@ typedef struct MharOps {
   MharRows (*route_row) (MharRoute *r, int32_t row);
   /* Row `row` is written: its logits against every site that reads it may be taken from now on. */
   int (*route_stored) (MharContext *c, MharRoute *r, int32_t row);
-  /* The read of `site`, all of whose sources are stored; every site is read once, in order. */
+  /* The read of `site`, all of whose sources are stored; every site is read once, in order, but for a table that says
+   * `again`: there rows may be stored anew, and sites that read none of those rows before they are, be read anew. */
   int (*route_read) (MharContext *c, MharRoute *r, int32_t site, const MharReadOut *out);
+  /* Another read of stored rows, scored and mixed by itself. It leaves nothing but what it puts out: the reductions
+   * below see what the table's sites read. */
+  int (*route_read_edited) (MharContext *c, MharRoute *r, const MharRouteEdit *edit, const MharReadOut *out);
 
   /* ---- reductions over a batch whose sites have all been read ---- */
   int (*route_sums) (MharContext *c, MharRoute *r, MharSpan span, const MharRouteSums *sums);

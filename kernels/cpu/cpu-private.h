@@ -131,6 +131,7 @@ int mhar_cpu_route_begin (MharContext *c, MharRoute *r, size_t W, size_t t);
 MharRows mhar_cpu_route_row (MharRoute *r, int32_t row);
 int mhar_cpu_route_stored (MharContext *c, MharRoute *r, int32_t row);
 int mhar_cpu_route_read (MharContext *c, MharRoute *r, int32_t site, const MharReadOut *out);
+int mhar_cpu_route_read_edited (MharContext *c, MharRoute *r, const MharRouteEdit *edit, const MharReadOut *out);
 int mhar_cpu_route_sums (MharContext *c, MharRoute *r, MharSpan span, const MharRouteSums *sums);
 int mhar_cpu_route_weights (MharContext *c, MharRoute *r, int32_t site, size_t first, size_t count, float *to);
 int mhar_cpu_null_new (MharContext *c, MharRoute *r, const MharNullSite *sites, size_t n_sites, MharNull **out);

@@ -36,6 +36,7 @@ static const MharOps cpu_ops = {
   .route_row = mhar_cpu_route_row,
   .route_stored = mhar_cpu_route_stored,
   .route_read = mhar_cpu_route_read,
+  .route_read_edited = mhar_cpu_route_read_edited,
   .route_sums = mhar_cpu_route_sums,
   .route_weights = mhar_cpu_route_weights,
   .null_new = mhar_cpu_null_new,

@@ -72,6 +72,29 @@ int mhar_route_look_ahead (MharContext *c, MharRoute *r, size_t row);
 /* Logits of one site, straight from its sources. */
 void mhar_route_score_plain (MharRoute *r, const MharDepthSite *site);
 
+/* Σ q x over n, in double. */
+double mhar_route_dot (const double *q, const float *x, size_t n);
+
+/* A read on its way from weights to rows. */
+typedef struct {
+  const MharRoute *r;
+  size_t n, heads;
+  const int32_t *sources;
+  MharDepthShape shape;
+  float *mix, *normed; /* either may be NULL */
+  const float *gain;
+  double eps;
+} MharDepthRead;
+
+/* Where a read puts its mix, its norm, and the gain of that. */
+int mhar_route_take_out (MharContext *c, const MharReadOut *out, MharDepthRead *read);
+/* Doubles of scratch that a thread needs to mix. */
+size_t mhar_route_mix_doubles (const MharDepthRead *read);
+/* Mixes tokens [first, first + count), count ≤ MHAR_LANES, with the weights w [heads][n][MHAR_LANES]. */
+void mhar_route_mix_block (const MharDepthRead *read, size_t first, size_t count, const double *w, double *scratch);
+
+/* Checks what a read asks for of a history of `n_rows` rows; `i` is its number, for messages. */
+int mhar_route_check_site (MharContext *c, size_t width, int32_t n_rows, const MharRouteSite *s, int32_t i);
 /* Checks that a span is of the batch at hand. */
 int mhar_route_check_span (MharContext *c, const MharRoute *r, MharSpan span);
 

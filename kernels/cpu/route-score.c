@@ -22,8 +22,8 @@ square_sum (const float *x, size_t n)
   return sum;
 }
 
-static MHAR_CLONES double
-dot (const double *q, const float *x, size_t n)
+MHAR_CLONES double
+mhar_route_dot (const double *q, const float *x, size_t n)
 {
   double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -189,7 +189,7 @@ mhar_route_score_plain (MharRoute *r, const MharDepthSite *site)
       double inverse = 1.0 / sqrt (square_sum (x, r->D) / (double) r->D + r->eps);
       for (size_t h = 0; h < site->heads; h++) {
         size_t piece = shape->pieces > 1 ? h : 0, column = h - piece;
-        double logit = dot (site->query + column * r->D + piece * width, x + piece * width, width) * inverse;
+        double logit = mhar_route_dot (site->query + column * r->D + piece * width, x + piece * width, width) * inverse;
         mhar_route_logits (r, site, h, n)[token] = logit + (n == site->n - 1 ? site->bias : 0.0);
       }
     }

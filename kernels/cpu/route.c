@@ -8,18 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-check_site (MharContext *c, const MharRouteTable *table, int32_t i)
+int
+mhar_route_check_site (MharContext *c, size_t width, int32_t n_rows, const MharRouteSite *s, int32_t i)
 {
-  const MharRouteSite *s = &table->sites[i];
   if (s->n_sources < 1 || s->heads < 1)
     return mhar_cpu_fail (c, MHAR_UNSUPPORTED, "site %d has %d sources and %d heads", i, s->n_sources, s->heads);
-  if (!s->whole && table->width % (size_t) s->heads != 0)
-    return mhar_cpu_fail (c, MHAR_UNSUPPORTED, "a width of %zu is not divisible by the %d heads of site %d",
-                          table->width, s->heads, i);
+  if (!s->whole && width % (size_t) s->heads != 0)
+    return mhar_cpu_fail (c, MHAR_UNSUPPORTED, "a width of %zu is not divisible by the %d heads of site %d", width,
+                          s->heads, i);
   for (int32_t k = 0; k < s->n_sources; k++)
-    if (s->sources[k] < 0 || s->sources[k] >= table->n_rows)
-      return mhar_cpu_fail (c, MHAR_UNSUPPORTED, "site %d reads row %d of %d", i, s->sources[k], table->n_rows);
+    if (s->sources[k] < 0 || s->sources[k] >= n_rows)
+      return mhar_cpu_fail (c, MHAR_UNSUPPORTED, "site %d reads row %d of %d", i, s->sources[k], n_rows);
   return MHAR_OK;
 }
 
@@ -30,7 +29,7 @@ check_table (MharContext *c, const MharRouteTable *table)
     return mhar_cpu_fail (c, MHAR_UNSUPPORTED, "a history of %d rows, %d sites, %zu tokens and width %zu",
                           table->n_rows, table->n_sites, table->max_tokens, table->width);
   for (int32_t i = 0; i < table->n_sites; i++) {
-    int status = check_site (c, table, i);
+    int status = mhar_route_check_site (c, table->width, table->n_rows, &table->sites[i], i);
     if (status != MHAR_OK)
       return status;
   }
@@ -238,45 +237,51 @@ write_mix (const double *sum, size_t D, float *mix, float *normed, const float *
     normed[j] = (float) (sum[j] * inverse * (double) gain[j]);
 }
 
-typedef struct {
-  const MharRoute *r;
-  const MharDepthSite *site;
-  float *mix, *normed;
-  const float *gain;
-  double eps;
-} Read;
-
-/* Doubles of scratch: weights [heads][n][MHAR_LANES], those of one token [heads][n], sums [D]; then n pointers. */
-static size_t
-read_doubles (const MharRoute *r, const MharDepthSite *s)
+int
+mhar_route_take_out (MharContext *c, const MharReadOut *out, MharDepthRead *read)
 {
-  return s->heads * s->n * (MHAR_LANES + 1) + r->D + s->n;
+  read->eps = out->eps;
+  read->mix = out->mix.buffer == NULL ? NULL : mhar_cpu_at (out->mix);
+  read->normed = out->normed.buffer == NULL ? NULL : mhar_cpu_at (out->normed);
+  return mhar_cpu_gain (c, 0, read->normed == NULL ? NULL : out->gain, 0, read->r->D, &read->gain);
 }
 
-/* Tokens [first, first + count), count ≤ MHAR_LANES. */
-static void
-read_block (const Read *read, size_t first, size_t count, double *scratch)
+/* Weights of one token [heads][n], sums [D]; then n pointers. */
+size_t
+mhar_route_mix_doubles (const MharDepthRead *read)
+{
+  return read->heads * read->n + read->r->D + read->n;
+}
+
+void
+mhar_route_mix_block (const MharDepthRead *read, size_t first, size_t count, const double *w, double *scratch)
 {
   const MharRoute *r = read->r;
-  const MharDepthSite *s = read->site;
-  const MharDepthShape *shape = &r->shapes[s->shape];
-  double *w = scratch, *one = w + s->heads * s->n * MHAR_LANES, *sum = one + s->heads * s->n;
+  double *one = scratch, *sum = one + read->heads * read->n;
   const float **rows = (const float **) (void *) (sum + r->D);
-  for (size_t h = 0; h < s->heads; h++)
-    mhar_lanes_softmax (mhar_route_logits (r, s, h, 0) + first, r->stride, s->n, w + h * s->n * MHAR_LANES, NULL);
   for (size_t i = 0; i < count; i++) {
     size_t token = first + i;
-    for (size_t k = 0; k < s->heads * s->n; k++)
+    for (size_t k = 0; k < read->heads * read->n; k++)
       one[k] = w[k * MHAR_LANES + i];
-    for (size_t k = 0; k < s->n; k++)
-      rows[k] = mhar_route_token (r, (size_t) s->sources[k], token);
-    for (size_t column = 0; column < shape->columns; column++) {
-      size_t at = (token * shape->columns + column) * r->D;
-      mix_rows (rows, one + column * s->n, s->n, shape->pieces, r->D, sum);
+    for (size_t k = 0; k < read->n; k++)
+      rows[k] = mhar_route_token (r, (size_t) read->sources[k], token);
+    for (size_t column = 0; column < read->shape.columns; column++) {
+      size_t at = (token * read->shape.columns + column) * r->D;
+      mix_rows (rows, one + column * read->n, read->n, read->shape.pieces, r->D, sum);
       write_mix (sum, r->D, read->mix == NULL ? NULL : read->mix + at, read->normed == NULL ? NULL : read->normed + at,
                  read->gain, read->eps);
     }
   }
+}
+
+/* Tokens [first, first + count), count ≤ MHAR_LANES. */
+static void
+read_block (const MharDepthRead *read, const MharDepthSite *s, size_t first, size_t count, double *scratch)
+{
+  for (size_t h = 0; h < s->heads; h++)
+    mhar_lanes_softmax (mhar_route_logits (read->r, s, h, 0) + first, read->r->stride, s->n,
+                        scratch + h * s->n * MHAR_LANES, NULL);
+  mhar_route_mix_block (read, first, count, scratch, scratch + s->heads * s->n * MHAR_LANES);
 }
 
 int
@@ -285,11 +290,10 @@ mhar_cpu_route_read (MharContext *c, MharRoute *r, int32_t site, const MharReadO
   if (site < 0 || (size_t) site >= r->n_sites)
     return mhar_cpu_fail (c, MHAR_FAILED, "site %d of %zu", site, r->n_sites);
   const MharDepthSite *s = &r->sites[site];
-  Read read = { .r = r, .site = s, .eps = out->eps };
-  read.mix = out->mix.buffer == NULL ? NULL : mhar_cpu_at (out->mix);
-  read.normed = out->normed.buffer == NULL ? NULL : mhar_cpu_at (out->normed);
-  int status = mhar_cpu_gain (c, 0, read.normed == NULL ? NULL : out->gain, 0, r->D, &read.gain);
-  size_t per_thread = (read_doubles (r, s) + 7) / 8 * 8, bytes = 0;
+  MharDepthRead read
+      = { .r = r, .n = s->n, .heads = s->heads, .sources = s->sources, .shape = r->shapes[s->shape] };
+  int status = mhar_route_take_out (c, out, &read);
+  size_t per_thread = (s->heads * s->n * MHAR_LANES + mhar_route_mix_doubles (&read) + 7) / 8 * 8, bytes = 0;
   if (status == MHAR_OK && !mhar_cpu_product (per_thread, (size_t) mhar_cpu_threads (), sizeof (double), &bytes))
     status = mhar_cpu_fail (c, MHAR_NO_MEMORY, "no memory to read site %d", site);
   void *scratch = NULL;
@@ -302,7 +306,7 @@ mhar_cpu_route_read (MharContext *c, MharRoute *r, int32_t site, const MharReadO
   size_t T = r->W * r->t;
 #pragma omp parallel for schedule(static)
   for (size_t first = 0; first < T; first += MHAR_LANES)
-    read_block (&read, first, T - first < MHAR_LANES ? T - first : MHAR_LANES,
+    read_block (&read, s, first, T - first < MHAR_LANES ? T - first : MHAR_LANES,
                 (double *) scratch + (size_t) omp_get_thread_num () * per_thread);
   return MHAR_OK;
 }

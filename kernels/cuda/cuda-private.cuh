@@ -163,6 +163,7 @@ int mhar_cuda_route_begin (MharContext *, MharRoute *, size_t, size_t);
 MharRows mhar_cuda_route_row (MharRoute *, int32_t);
 int mhar_cuda_route_stored (MharContext *, MharRoute *, int32_t);
 int mhar_cuda_route_read (MharContext *, MharRoute *, int32_t, const MharReadOut *);
+int mhar_cuda_route_read_edited (MharContext *, MharRoute *, const MharRouteEdit *, const MharReadOut *);
 int mhar_cuda_route_sums (MharContext *, MharRoute *, MharSpan, const MharRouteSums *);
 int mhar_cuda_route_weights (MharContext *, MharRoute *, int32_t, size_t, size_t, float *);
 int mhar_cuda_null_new (MharContext *, MharRoute *, const MharNullSite *, size_t, MharNull **);

@@ -36,6 +36,7 @@ static const MharOps cuda_ops = {
   .route_row = mhar_cuda_route_row,
   .route_stored = mhar_cuda_route_stored,
   .route_read = mhar_cuda_route_read,
+  .route_read_edited = mhar_cuda_route_read_edited,
   .route_sums = mhar_cuda_route_sums,
   .route_weights = mhar_cuda_route_weights,
   .null_new = mhar_cuda_null_new,

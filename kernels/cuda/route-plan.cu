@@ -39,7 +39,8 @@ class_of (MharRoutePlan *plan, const MharRouteSite *site)
 }
 
 /* Sites a block: near √N the rows read and the partial mixes written are fewest. One, and so no older rows, where that
- * is asked for or a site has a shape that the kernels of older rows do not cover. */
+ * is asked for, where rows may be stored again (the partial mixes would be of the first ones), or where a site has a
+ * shape that the kernels of older rows do not cover. */
 static int32_t
 sites_a_block (const Planner *p)
 {
@@ -49,7 +50,7 @@ sites_a_block (const Planner *p)
     const MharRouteSite *site = &table->sites[s];
     const MharPrecision precision = p->bf16 ? MHAR_PRECISION_BF16 : MHAR_PRECISION_F32;
     longest = site->n_sources > longest ? site->n_sources : longest;
-    if (table->plain || !mhar_route_read_fits (precision, table->width, site->heads, site->whole))
+    if (table->plain || table->again || !mhar_route_read_fits (precision, table->width, site->heads, site->whole))
       return 1;
   }
   const int32_t k = table->block > 0 ? table->block : (int32_t) lround (sqrt ((double) longest));

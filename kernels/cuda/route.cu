@@ -170,6 +170,8 @@ mhar_cuda_route_stored (MharContext *c, MharRoute *r, int32_t row)
 {
   if (row < 0 || row >= r->n_rows)
     return mhar_cuda_unsupported (c, "row %d of %d", (int) row, (int) r->n_rows);
+  r->measured[row] = MHAR_MEASURED_NOT; /* where it is stored again */
+  r->met[row] = 0;
   for (int i = 0; i < r->n_waiting; i++)
     if (r->waiting[i] == row)
       return MHAR_OK;

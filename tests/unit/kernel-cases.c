@@ -81,6 +81,9 @@ static const KernelCase cases[] = {
     .site_bias = 1.25 },
   { "route/whole-twice-plain", KERNEL_ROUTE, .W = 1, .t = 33, .D = 96, .R = 6, .H = 3, .Q = 3, .whole = true,
     .twice = true, .plain = true, .site_bias = 0.5 },
+  { "route/again", KERNEL_ROUTE, .W = 2, .t = 33, .D = 64, .R = 9, .H = 4, .Q = 2, .again = true },
+  { "route/again-whole", KERNEL_ROUTE, .W = 1, .t = 65, .D = 96, .R = 6, .H = 3, .Q = 3, .whole = true, .again = true,
+    .site_bias = 0.5 },
   { "route/plain", KERNEL_ROUTE, .W = 2, .t = 33, .D = 64, .R = 9, .H = 4, .Q = 2, .plain = true },
   { "route/equal-rows", KERNEL_ROUTE, .W = 1, .t = 33, .D = 64, .R = 5, .H = 1, .Q = 2, .S = 4, .equal_rows = true },
   { "route/equal-rows-heads", KERNEL_ROUTE, .W = 1, .t = 33, .D = 64, .R = 5, .H = 4, .Q = 2, .equal_rows = true },
@@ -460,6 +463,24 @@ kernel_weights (const KernelInputs *in)
   return n;
 }
 
+MharRouteEdit
+kernel_edit (const KernelInputs *in, size_t index, int32_t *sources, int32_t *from)
+{
+  static const MharWeightsRule rules[]
+      = { MHAR_WEIGHTS_TOP, MHAR_WEIGHTS_MEAN, MHAR_WEIGHTS_FROM, MHAR_WEIGHTS_AS_SCORED };
+  MharRouteEdit edit = { .site = in->sites[index], .rule = rules[index % 4], .from = from };
+  int32_t N = edit.site.n_sources, dropped = N > 1 ? (int32_t) index % N : N, n = 0;
+  for (int32_t i = 0; i < N; i++)
+    if (i != dropped)
+      sources[n++] = edit.site.sources[i];
+  for (int32_t h = 0; h < edit.site.heads; h++)
+    from[h] = (h + 1) % edit.site.heads;
+  edit.site.n_sources = n;
+  edit.site.sources = sources;
+  edit.keep = 1 + (int32_t) index % 3;
+  return edit;
+}
+
 /* ---- running ---- */
 
 typedef struct {
@@ -622,6 +643,50 @@ run_rows (Run *r, size_t T)
   }
 }
 
+/* The rows of another batch, longer and the other way round. */
+static void
+run_before (Run *r, size_t T, const MharReadOut *out)
+{
+  size_t row = T * r->k->D;
+  float *other = must_alloc (row, sizeof *other);
+  for (size_t i = 0; i < r->k->R; i++) {
+    for (size_t j = 0; j < row; j++)
+      other[j] = -2.0f * r->in->x[i * row + j];
+    TRY (r, r->ops->rows_set (r->c, r->ops->route_row (r->route, (int32_t) i), row, other));
+    TRY (r, r->ops->route_stored (r->c, r->route, (int32_t) i));
+    TRY (r, r->ops->route_read (r->c, r->route, (int32_t) i, out));
+  }
+  free (other);
+}
+
+/* An edited read beside every site. */
+static void
+run_edits (Run *r, size_t T)
+{
+  const KernelCase *k = r->k;
+  size_t row = T * k->D, most = row * k->H;
+  MharRows mix = new_rows (r, most, NULL), normed = new_rows (r, most, NULL);
+  MharReadOut out = { mix, normed, r->weights[0], 1e-6 };
+  float *host = must_alloc (most, sizeof *host);
+  int32_t *sources = must_alloc (k->R + 1, sizeof *sources), *from = must_alloc (k->H, sizeof *from);
+  double *all_mix = kernel_output (r->result, "edited mix", false, k->R * most);
+  double *all_normed = kernel_output (r->result, "edited normed", false, k->R * most);
+  for (size_t i = 0; r->status == MHAR_OK && i < k->R; i++) {
+    MharRouteEdit edit = kernel_edit (r->in, i, sources, from);
+    size_t n = edit.site.whole ? most : row;
+    TRY (r, r->ops->route_read_edited (r->c, r->route, &edit, &out));
+    TRY (r, r->ops->rows_get (r->c, mix, n, host));
+    for (size_t j = 0; j < n; j++)
+      all_mix[i * most + j] = (double) host[j];
+    TRY (r, r->ops->rows_get (r->c, normed, n, host));
+    for (size_t j = 0; j < n; j++)
+      all_normed[i * most + j] = (double) host[j];
+  }
+  free (host);
+  free (sources);
+  free (from);
+}
+
 /* Stores the rows in order; reads a site as soon as it can be. */
 static void
 run_reads (Run *r, size_t T)
@@ -634,6 +699,8 @@ run_reads (Run *r, size_t T)
   double *all_mix = kernel_output (r->result, "mix", false, k->R * most);
   double *all_normed = kernel_output (r->result, "normed", false, k->R * most);
   TRY (r, r->ops->route_begin (r->c, r->route, k->W, k->t));
+  if (k->again)
+    run_before (r, T, &out);
   for (size_t i = 0; r->status == MHAR_OK && i < k->R; i++) {
     size_t n = r->in->sites[i].whole ? most : row;
     TRY (r, r->ops->rows_set (r->c, r->ops->route_row (r->route, (int32_t) i), row, r->in->x + i * row));
@@ -742,11 +809,12 @@ static void
 run_route (Run *r, size_t T)
 {
   const KernelCase *k = r->k;
-  MharRouteTable table = { T + 3, k->D, 1e-6, (int32_t) k->R, (int32_t) k->R, r->in->sites, k->plain, 0 };
+  MharRouteTable table = { T + 3, k->D, 1e-6, (int32_t) k->R, (int32_t) k->R, r->in->sites, k->plain, 0, k->again };
   TRY (r, r->ops->route_new (r->c, &table, &r->route));
   if (r->status != MHAR_OK)
     return;
   run_reads (r, T);
+  run_edits (r, T);
   run_weights (r, T);
   run_sums (r);
   run_null (r);

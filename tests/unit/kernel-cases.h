@@ -18,7 +18,7 @@ typedef enum {
   KERNEL_COMBINE,
   KERNEL_BLEND,
   KERNEL_LOSS,
-  KERNEL_ROUTE /* store, read, sums, weights, nulls, cosines */
+  KERNEL_ROUTE /* store, read, edited reads, sums, weights, nulls, cosines */
 } KernelOp;
 
 /* Letters as in kernels/ops.h. What a case does not name is 0 and off. */
@@ -38,6 +38,7 @@ typedef struct {
   bool whole;  /* every second site reads whole rows */
   bool twice;  /* every site reads row 0 once more, last */
   bool plain;  /* MharRouteTable.plain */
+  bool again;  /* MharRouteTable.again: all rows are stored, and all sites read, once with others before */
   bool zero_row, equal_rows;
   double logits, site_bias; /* size of the routing logits; 0: 1 */
   size_t Q, S;
@@ -97,6 +98,10 @@ int kernel_run (const MharOps *ops, MharContext *c, MharPrecision precision, con
 
 /* Difference of b from a as a share of the allowance limit·(‖a‖ + √n·floor); infinite when b is not finite. */
 double kernel_share (const KernelOutput *a, const KernelOutput *b, double limit, double floor);
+
+/* What the edited read beside site `index` is: the site without one of its sources, under each of the rules in turn.
+ * Fills sources [N] and from [H], which the edit borrows. */
+MharRouteEdit kernel_edit (const KernelInputs *in, size_t index, int32_t *sources, int32_t *from);
 
 size_t kernel_heads (const KernelInputs *in);   /* ΣH of the sites */
 size_t kernel_weights (const KernelInputs *in); /* ΣHN */

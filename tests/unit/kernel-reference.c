@@ -257,6 +257,56 @@ refer_reads (const KernelCase *k, const KernelInputs *in, KernelResult *result)
   }
 }
 
+/* The weights of one token under an edit's rule, in place. */
+static void
+apply_rule (const MharRouteEdit *edit, double *weight)
+{
+  size_t N = (size_t) edit->site.n_sources, heads = (size_t) edit->site.heads;
+  g_autofree double *was = g_memdup2 (weight, heads * N * sizeof *weight);
+  for (size_t h = 0; h < heads; h++) {
+    double sum = 0.0;
+    for (size_t n = 0; n < N; n++) {
+      double mean = 0.0;
+      int larger = 0;
+      for (size_t g = 0; g < heads; g++)
+        mean += was[g * N + n] / (double) heads;
+      for (size_t m = 0; m < N; m++)
+        larger += was[h * N + m] > was[h * N + n] || (was[h * N + m] == was[h * N + n] && m < n);
+      if (edit->rule == MHAR_WEIGHTS_MEAN)
+        weight[h * N + n] = mean;
+      if (edit->rule == MHAR_WEIGHTS_FROM)
+        weight[h * N + n] = was[(size_t) edit->from[h] * N + n];
+      if (edit->rule == MHAR_WEIGHTS_TOP && larger >= edit->keep)
+        weight[h * N + n] = 0.0;
+      sum += weight[h * N + n];
+    }
+    for (size_t n = 0; n < N; n++)
+      weight[h * N + n] /= sum;
+  }
+}
+
+static void
+refer_edits (const KernelCase *k, const KernelInputs *in, KernelResult *result)
+{
+  size_t T = k->W * k->t, most = T * k->D * k->H;
+  double *mix = kernel_output (result, "edited mix", false, k->R * most);
+  double *normed = kernel_output (result, "edited normed", false, k->R * most), weight[512];
+  g_autofree int32_t *sources = g_new (int32_t, k->R + 1), *from = g_new (int32_t, k->H);
+  for (size_t i = 0; i < k->R; i++) {
+    MharRouteEdit edit = kernel_edit (in, i, sources, from);
+    size_t columns = edit.site.whole ? k->H : 1, size = columns * k->D;
+    for (size_t token = 0; token < T; token++) {
+      double *at = mix + i * most + token * size, *to = normed + i * most + token * size;
+      site_weights (k, in, &edit.site, token, weight);
+      apply_rule (&edit, weight);
+      mix_token (k, in, &edit.site, token, weight, at);
+      memcpy (to, at, size * sizeof *to);
+      for (size_t c = 0; c < columns; c++)
+        norm (to + c * k->D, in->gain.value, k->D);
+    }
+  }
+}
+
 static void
 refer_weights (const KernelCase *k, const KernelInputs *in, KernelResult *result)
 {
@@ -473,6 +523,7 @@ kernel_reference (const KernelCase *k, const KernelInputs *in, KernelResult *res
     return;
   }
   refer_reads (k, in, result);
+  refer_edits (k, in, result);
   refer_weights (k, in, result);
   refer_sums (k, in, result);
   refer_cosines (k, in, result);

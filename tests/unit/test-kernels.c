@@ -310,6 +310,40 @@ test_null_refusals (void)
 }
 
 static void
+assert_edit_refused (MharContext *c, MharRoute *r, const MharRouteEdit *edit, const char *text)
+{
+  MharReadOut out = { .eps = 1e-6 };
+  g_assert_cmpint (mhar_cpu_ops ()->route_read_edited (c, r, edit, &out), ==, MHAR_UNSUPPORTED);
+  g_assert_nonnull (strstr (mhar_cpu_ops ()->error_text (c), text));
+}
+
+static void
+test_edit_refusals (void)
+{
+  const MharOps *ops = mhar_cpu_ops ();
+  MharContext *c = new_context ();
+  double query[64] = { 0 };
+  gint32 sources[2] = { 0, 1 }, outside[2] = { 0, 2 }, from[4] = { 1, 2, 3, 4 };
+  MharRouteSite site = { 2, sources, 4, 0, query, 0.0 };
+  MharRouteTable table = { 16, 64, 1e-6, 2, 1, &site, 0, 0, 1 };
+  MharRouteEdit edit = { .site = site, .rule = MHAR_WEIGHTS_TOP };
+  MharRoute *r = NULL;
+  g_assert_cmpint (ops->route_new (c, &table, &r), ==, MHAR_OK);
+  g_assert_cmpint (ops->route_begin (c, r, 1, 4), ==, MHAR_OK);
+  assert_edit_refused (c, r, &edit, "keeps 0 weights");
+  edit.rule = MHAR_WEIGHTS_FROM;
+  edit.from = from;
+  assert_edit_refused (c, r, &edit, "head 3 reads with the weights of head 4 of 4");
+  edit.site.heads = 3;
+  assert_edit_refused (c, r, &edit, "not divisible by the 3 heads");
+  edit.site.heads = 4;
+  edit.site.sources = outside;
+  assert_edit_refused (c, r, &edit, "reads row 2 of 2");
+  ops->route_free (c, r);
+  ops->context_free (c);
+}
+
+static void
 test_memory (void)
 {
   const MharOps *ops = mhar_cpu_ops ();
@@ -352,6 +386,7 @@ main (int argc, char **argv)
   g_test_add_func ("/kernels/device", test_device);
   g_test_add_func ("/kernels/refusals", test_refusals);
   g_test_add_func ("/kernels/null-refusals", test_null_refusals);
+  g_test_add_func ("/kernels/edit-refusals", test_edit_refusals);
   g_test_add_func ("/kernels/memory", test_memory);
   return g_test_run ();
 }
