@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A forward pass between forward.c (buffers, what is asked afterwards) and forward-steps.c (the steps of the plan). */
+/* A forward pass between forward.c (buffers, what is asked afterwards), forward-steps.c (the steps of the plan) and
+ * forward-edited.c (the same steps with other reads). */
 #pragma once
 
 #include "core/forward.h"
@@ -30,6 +31,8 @@ struct _MharForward {
   gsize half;          /* which of the two are */
   MharRows latest;     /* where the last sublayer left its output; at first the embedding's row */
   guint W, t;
+  const MharPlanEdit *edit; /* of the run at hand; NULL: none */
+  MharBuffer *aside; /* [2, T, D] stream and latest output while an edit runs; of size.again only */
 };
 
 static inline MharContext *

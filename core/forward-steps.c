@@ -64,11 +64,23 @@ run_gate (MharForward *f, const MharSite *site)
   return mhar_forward_ops (f)->combine (mhar_forward_context (f), a, mixed, keep, p, count_of (f), mixed);
 }
 
+/* The read of a site, or what stands in its place. */
+static int
+read_site (MharForward *f, int index, const MharReadOut *out)
+{
+  const MharOps *ops = mhar_forward_ops (f);
+  const MharSiteEdit *edit = mhar_plan_edit_find (f->edit, (guint) index);
+
+  if (edit == NULL)
+    return ops->route_read (mhar_forward_context (f), f->route, index, out);
+  MharRouteEdit other = mhar_site_edit_boundary (edit);
+  return ops->route_read_edited (mhar_forward_context (f), f->route, &other, out);
+}
+
 /* Only the norm of a read is ever needed: a plain read leaves nothing else. */
 static int
 run_read (MharForward *f, guint i, int index)
 {
-  const MharOps *ops = mhar_forward_ops (f);
   const MharBody *b = mhar_model_body (f->model);
 
   if (index < 0)
@@ -76,10 +88,10 @@ run_read (MharForward *f, guint i, int index)
   const MharSite *site = mhar_plan_site (mhar_model_plan (f->model), (guint) index);
   if (site->mode == MHAR_READ_REPLACE && site->gate.kind == MHAR_GATE_NONE) {
     MharReadOut out = { .normed = mhar_rows (f->x), .gain = gain_after (f, i), .eps = b->eps };
-    return ops->route_read (mhar_forward_context (f), f->route, index, &out);
+    return read_site (f, index, &out);
   }
   MharReadOut out = { .mix = mhar_rows (f->mixed), .eps = b->eps };
-  int status = ops->route_read (mhar_forward_context (f), f->route, index, &out);
+  int status = read_site (f, index, &out);
   if (status == MHAR_OK)
     status = run_gate (f, site);
   return status == MHAR_OK ? run_norm (f, i, out.mix) : status;

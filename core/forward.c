@@ -70,6 +70,7 @@ make_route (MharForward *f)
     .sites = sites,
     .plain = f->size.plain,
     .block = (int) f->size.block,
+    .again = f->size.again,
   };
   return mhar_forward_ops (f)->route_new (mhar_forward_context (f), &table, &f->route);
 }
@@ -91,7 +92,7 @@ make_buffers (MharForward *f)
     { &f->gate_up, T * 2 * (gsize) b->ffn }, { &f->gated, T * (gsize) b->ffn }, { &f->out, T * d },
     { &f->stream, f->needs.stream ? T * d : 0 }, { &f->mixed, f->needs.mixed ? T * d : 0 },
     { &f->gate, f->needs.gate ? T * d : 0 },    { &f->streams, 2 * f->needs.streams * T * d },
-    { &f->chunk, LOGIT_CHUNK * (gsize) b->vocab },
+    { &f->chunk, LOGIT_CHUNK * (gsize) b->vocab }, { &f->aside, f->size.again ? 2 * T * d : 0 },
   };
   int status = ops->buffer_new (c, T * sizeof (gint32), &f->ids);
 
@@ -161,7 +162,8 @@ mhar_forward_free (MharForward *f)
   if (f == NULL)
     return;
   MharBuffer *all[] = { f->ids,   f->cos_sin[0], f->cos_sin[1], f->zeros, f->x,      f->qkv,   f->heads, f->gate_up,
-                        f->gated, f->out,     f->mixed, f->stream, f->gate, f->streams, f->chunk };
+                        f->gated, f->out,     f->mixed, f->stream, f->gate, f->streams, f->chunk,
+                        f->aside };
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
     mhar_forward_ops (f)->buffer_free (mhar_forward_context (f), all[i]);
   if (f->route != NULL)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/model.h"
+#include "core/plan-edit.h"
 
 #include <gio/gio.h>
 
@@ -14,6 +15,7 @@ typedef struct {
   guint length;   /* t of the longest window */
   gboolean plain; /* --routing plain: one pass over all sources a site */
   guint block;    /* sites per pass over the older rows; 0: the device chooses */
+  gboolean again; /* for mhar_forward_run_edits; a GPU is then plain */
 } MharForwardSize;
 
 typedef struct _MharForward MharForward;
@@ -27,6 +29,20 @@ void mhar_forward_free (MharForward *forward);
  * the plan when `cancellable` is. */
 gboolean mhar_forward_run (MharForward *forward, const gint32 *ids, guint W, guint t, GCancellable *cancellable,
                            GError **error);
+
+typedef struct {
+  const GPtrArray *list; /* MharPlanEdit *, each with an edit or more */
+  /* After every edit of the list, in whatever order, once a batch: `forward` is as after a run of edit `index`, for its
+   * loss and logits. FALSE ends it all. */
+  gboolean (*done) (MharForward *forward, guint index, gpointer user, GError **error);
+  gpointer user;
+  gboolean apart; /* every edit from the first step on, as separate runs would: to the bit the same, and slower */
+} MharForwardEdits;
+
+/* The batch of the last run once more under each of the edits, what they have in common run once, and then as it is:
+ * afterwards everything is as after that run. Of a forward made with size.again. Errors as mhar_forward_run. */
+gboolean mhar_forward_run_edits (MharForward *forward, const MharForwardEdits *edits, GCancellable *cancellable,
+                                 GError **error);
 
 /* Of the last run: Σ cross-entropy of the t − 1 predicted tokens of each window, nats: sum [W]. */
 gboolean mhar_forward_loss (MharForward *forward, double *sum, GError **error);
