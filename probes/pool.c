@@ -9,6 +9,7 @@ typedef struct {
 
 struct _MharPool {
   GHashTable *sums; /* name → Sum */
+  GHashTable *kept; /* name → GArray of double */
   guint64 windows;
 };
 
@@ -27,6 +28,7 @@ mhar_pool_new (void)
 {
   MharPool *pool = g_new0 (MharPool, 1);
   pool->sums = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, sum_free);
+  pool->kept = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
   return pool;
 }
 
@@ -36,6 +38,7 @@ mhar_pool_free (MharPool *pool)
   if (pool == NULL)
     return;
   g_hash_table_unref (pool->sums);
+  g_hash_table_unref (pool->kept);
   g_free (pool);
 }
 
@@ -65,6 +68,9 @@ add_fields (MharPool *pool, const MharDataset *set, guint64 first_window)
       continue;
     gsize windows = field->shape[0], n = mhar_field_length (field) / windows;
     Sum *sum = sum_of (pool, field->name, n);
+    GArray *kept = g_hash_table_lookup (pool->kept, field->name);
+    if (kept != NULL)
+      g_array_append_vals (kept, field->data.f64, (guint) (windows * n));
     for (gsize w = 0; w < windows; w++) {
       double *half = sum->half[(first_window + w) % 2];
       for (gsize i = 0; i < n; i++)
@@ -136,4 +142,17 @@ guint64
 mhar_pool_windows (const MharPool *pool)
 {
   return pool->windows;
+}
+
+void
+mhar_pool_keep (MharPool *pool, const char *name)
+{
+  g_hash_table_insert (pool->kept, g_strdup (name), g_array_new (FALSE, FALSE, sizeof (double)));
+}
+
+const double *
+mhar_pool_series (const MharPool *pool, const char *name)
+{
+  const GArray *kept = g_hash_table_lookup (pool->kept, name);
+  return kept != NULL && kept->len > 0 ? (const double *) kept->data : NULL;
 }

@@ -29,6 +29,11 @@ double mhar_pool_scalar (const MharPool *pool, const char *name);
 double mhar_pool_parity_scalar (const MharPool *pool, const char *name, guint parity);
 guint64 mhar_pool_windows (const MharPool *pool);
 
+/* From now on the field's value in every window is kept, beside its sum. To be called before the first is added. */
+void mhar_pool_keep (MharPool *pool, const char *name);
+/* [windows, one window's shape] of a kept field; NULL where there is none. Owned by the pool, until more is added. */
+const double *mhar_pool_series (const MharPool *pool, const char *name);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharPool, mhar_pool_free)
 
 G_END_DECLS

@@ -8,6 +8,7 @@ const MharProbe *const mhar_probes[] = {
   &mhar_probe_head_js,
   &mhar_probe_controls,
   &mhar_probe_collinearity,
+  &mhar_probe_interventions,
   NULL,
 };
 

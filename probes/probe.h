@@ -18,7 +18,8 @@ typedef enum {
   MHAR_PROBE_DEPTH_MAPS = 1 << 0,
   MHAR_PROBE_KL = 1 << 1,
   MHAR_PROBE_COLLINEARITY = 1 << 2,
-  MHAR_PROBE_ALL = (1 << 3) - 1
+  MHAR_PROBE_ALL = (1 << 3) - 1,
+  MHAR_PROBE_INTERVENTIONS = 1 << 3 /* not one of all: they take a forward each */
 } MharProbeFlags;
 
 /* What stands for a query that has learned nothing; always of the trained query's norm (see null_norm_slice). */
@@ -52,6 +53,8 @@ typedef struct {
   guint all_slices[MHAR_MAX_SLICES];
   gboolean all_slicings[2];
   MharNullKind all_nulls[MHAR_NULL_KINDS];
+  const GPtrArray *interventions; /* MharIntervention * (probes/intervention.h), borrowed; NULL: none */
+  gboolean ablation_map;          /* every source of every site left out in turn */
 } MharProbeOptions;
 
 /* "random", "shuffled", "swapped". */
@@ -72,11 +75,13 @@ typedef struct {
   MharRig *rig;
   MharSpan span;      /* positions that count */
   MharSpan null_span; /* those the nulls see */
+  GCancellable *cancellable;
 } MharBatch;
 
 const MharProbeSetup *mhar_rig_setup (const MharRig *rig);
 MharDevice *mhar_rig_device (const MharRig *rig);
 MharRoute *mhar_rig_route (const MharRig *rig);
+MharForward *mhar_rig_forward (const MharRig *rig);
 
 /* Sums that several probes want, computed once a batch. Arrays are the rig's, valid till the next batch. */
 gboolean mhar_batch_route_sums (MharBatch *batch, MharRouteSums *sums, GError **error);
@@ -110,6 +115,7 @@ extern const MharProbe mhar_probe_slice_kl;
 extern const MharProbe mhar_probe_head_js;
 extern const MharProbe mhar_probe_collinearity;
 extern const MharProbe mhar_probe_controls;
+extern const MharProbe mhar_probe_interventions;
 
 /* Every probe, NULL-ended. */
 extern const MharProbe *const mhar_probes[];

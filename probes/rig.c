@@ -97,7 +97,7 @@ begin_probes (MharRig *rig, GError **error)
 MharRig *
 mhar_rig_new (const MharModel *model, const MharProbeSetup *setup, guint windows, GError **error)
 {
-  MharForwardSize size = { windows, setup->options->context, setup->options->plain, 0 };
+  MharForwardSize size = { windows, setup->options->context, setup->options->plain, 0, (setup->options->probes & MHAR_PROBE_INTERVENTIONS) != 0 };
   g_autoptr (MharRig) rig = g_new0 (MharRig, 1);
 
   rig->setup = setup;
@@ -230,7 +230,8 @@ mhar_rig_batch (MharRig *rig, const gint32 *ids, guint W, guint t, guint64 first
                 GCancellable *cancellable, GError **error)
 {
   g_autoptr (MharDataset) slab = mhar_dataset_new ("sums");
-  MharBatch batch = { .rig = rig, .span = { (gint32) W, (gint32) t, (gint32) rig->setup->options->skip_first, -1 } };
+  MharBatch batch = { .rig = rig, .span = { (gint32) W, (gint32) t, (gint32) rig->setup->options->skip_first, -1 },
+                      .cancellable = cancellable };
 
   clear_batch (rig);
   batch.null_span = batch.span;

@@ -22,8 +22,6 @@ MharDataset *mhar_rig_batch (MharRig *rig, const gint32 *ids, guint W, guint t, 
  * and token, the index of each token in the text; only positions that count, and none of the `most`-th token or later. */
 MharDataset *mhar_rig_capture (MharRig *rig, guint window, guint64 most, GError **error);
 
-MharForward *mhar_rig_forward (const MharRig *rig);
-
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharRig, mhar_rig_free)
 
 G_END_DECLS

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "probes/conclude.h"
 #include "probes/crew.h"
+#include "probes/intervention.h"
 #include "probes/null-queries.h"
 
 #define DEFAULT_CONTEXT 1024
@@ -80,7 +81,7 @@ check_request (const Run *run, const MharBody *body, const gint32 *ids, gsize n,
     if (ids[i] < 0 || ids[i] >= body->vocab)
       return mhar_bad_input (error, "token %zu has the id %d, but the checkpoint's vocabulary ends at %d; was it made with another tokenizer?",
                              i, ids[i], body->vocab - 1);
-  return check_queries (run, body, error);
+  return check_queries (run, body, error) && mhar_interventions_check (run->setup.plan, &run->options, error);
 }
 
 /* Windows a batch, from what the smallest device has free. */
@@ -213,6 +214,18 @@ settle (Run *run, gboolean whole, GError **error)
   return TRUE;
 }
 
+/* Interventions are compared window by window. */
+static MharPool *
+new_pool (const MharProbeOptions *options)
+{
+  static const char *const series[] = { "loss", "pairs", "intervention_loss", "ablation_loss" };
+  MharPool *pool = mhar_pool_new ();
+
+  for (guint i = 0; (options->probes & MHAR_PROBE_INTERVENTIONS) != 0 && i < G_N_ELEMENTS (series); i++)
+    mhar_pool_keep (pool, series[i]);
+  return pool;
+}
+
 MharDataset *
 mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, const MharPlan *plan, const gint32 *ids, gsize n,
                 const MharProbeOptions *options, const MharRunHooks *hooks, GCancellable *cancellable, GError **error)
@@ -235,7 +248,7 @@ mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, cons
   MharCrewTask task = { &run.setup, checkpoint, ids, run.windows, hooks != NULL && hooks->capture,
                         hooks != NULL ? hooks->capture_first : 0, cancellable };
   g_autoptr (MharCrew) crew = mhar_crew_new (&task, devices);
-  run.pool = mhar_pool_new ();
+  run.pool = new_pool (&run.options);
   run.resampler = mhar_probe_resampler (&run.options);
   gboolean whole = run_windows (&run, crew, choose_batch (&run, devices, body), &local);
   if (settle (&run, whole, &local))

@@ -62,3 +62,37 @@ mhar_interval (double *values, gsize n, double *low, double *high)
   *high = quantile (values, kept, 0.975);
   return TRUE;
 }
+
+static int
+compare_places (const void *a, const void *b)
+{
+  double x = **(const double *const *) a, y = **(const double *const *) b;
+  return (x > y) - (x < y);
+}
+
+/* Ranks from 0, those of equal values averaged. */
+static double *
+ranks (const double *values, gsize n)
+{
+  g_autofree const double **order = g_new (const double *, n);
+  double *rank = g_new (double, n);
+
+  for (gsize i = 0; i < n; i++)
+    order[i] = values + i;
+  qsort (order, n, sizeof *order, compare_places);
+  for (gsize i = 0, j; i < n; i = j) {
+    for (j = i + 1; j < n && *order[j] == *order[i];)
+      j++;
+    for (gsize k = i; k < j; k++)
+      rank[order[k] - values] = (double) (i + j - 1) / 2;
+  }
+  return rank;
+}
+
+double
+mhar_spearman (const double *a, const double *b, gsize n)
+{
+  g_autofree double *ra = ranks (a, n), *rb = ranks (b, n);
+
+  return mhar_pearson (ra, rb, n);
+}

@@ -16,4 +16,7 @@ double mhar_p_value (double value, const double *null, gsize n, gsize stride);
  * are finite; they are sorted in place. FALSE where fewer than half are finite. */
 gboolean mhar_interval (double *values, gsize n, double *low, double *high);
 
+/* Spearman's rank correlation: Pearson's r of the ranks, those of equal values averaged. NaN where either is constant. */
+double mhar_spearman (const double *a, const double *b, gsize n);
+
 G_END_DECLS

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/h5file.h"
 #include "core/provenance.h"
+#include "probes/intervention.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -67,6 +68,10 @@ open_checkpoints (Job *job, GError **error)
     if (!mhar_open_checkpoint (o, o->checkpoints[i], &opened->checkpoint, &opened->plan, error) ||
         !mhar_figure_check_plan (o, opened->plan, o->checkpoints[i], error))
       return FALSE;
+    if (!mhar_interventions_check (opened->plan, &o->probe, error)) {
+      g_prefix_error (error, "%s: ", o->checkpoints[i]);
+      return FALSE;
+    }
   }
   return TRUE;
 }

@@ -2,6 +2,8 @@
 /* Which options go together: one that would be ignored is refused, so that nobody waits for what will not come. */
 #include "app/cli/options.h"
 
+#include "probes/intervention.h"
+
 #include <string.h>
 
 /* Another job than a run, and the options that it heeds beside --quiet and --progress. */
@@ -72,6 +74,12 @@ check_job (const MharCliOptions *o, const Job *job, GError **error)
     return mhar_bad_usage (error, "--%s takes no input; leave out --text, --prompt and --tokens", name);
   if (o->output != NULL && !o->weights_only)
     return mhar_bad_usage (error, "-o saves a run, and --%s makes none; leave one of them out", name);
+  if (o->probe.probes & MHAR_PROBE_INTERVENTIONS)
+    return mhar_bad_usage (error, "interventions (--%s) need a run, and --%s makes none; leave one of them out",
+                           o->interventions->len > 0
+                             ? mhar_intervention_name (((MharIntervention *) g_ptr_array_index (o->interventions, 0))->kind)
+                             : "ablation-map",
+                           name);
   if (o->figure != NULL && o->from == NULL)
     return mhar_bad_usage (error, "--figure draws a run, and --%s makes none; leave one of them out", name);
   if (o->json && (o->verify != NULL || o->devices))

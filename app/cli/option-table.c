@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/option-table.h"
 
+#include "probes/intervention.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -110,6 +112,54 @@ parse_slices (const char *text, gpointer field, GError **error)
   return TRUE;
 }
 
+static gboolean
+parse_ablate (const char *text, gpointer field, GError **error)
+{
+  return mhar_interventions_parse (*(GPtrArray **) field, MHAR_INTERVENTION_ABLATE, text, error);
+}
+
+static gboolean
+parse_consensus (const char *text, gpointer field, GError **error)
+{
+  return mhar_interventions_parse (*(GPtrArray **) field, MHAR_INTERVENTION_CONSENSUS, text, error);
+}
+
+static gboolean
+parse_swap (const char *text, gpointer field, GError **error)
+{
+  return mhar_interventions_parse (*(GPtrArray **) field, MHAR_INTERVENTION_SWAP, text, error);
+}
+
+static gboolean
+parse_permute (const char *text, gpointer field, GError **error)
+{
+  return mhar_interventions_parse (*(GPtrArray **) field, MHAR_INTERVENTION_PERMUTE, text, error);
+}
+
+static gboolean
+parse_null_query (const char *text, gpointer field, GError **error)
+{
+  return mhar_interventions_parse (*(GPtrArray **) field, MHAR_INTERVENTION_NULL, text, error);
+}
+
+static gboolean
+parse_uniform (const char *text, gpointer field, GError **error)
+{
+  return mhar_interventions_parse (*(GPtrArray **) field, MHAR_INTERVENTION_UNIFORM, text, error);
+}
+
+static gboolean
+parse_top (const char *text, gpointer field, GError **error)
+{
+  return mhar_interventions_parse (*(GPtrArray **) field, MHAR_INTERVENTION_TOP, text, error);
+}
+
+static gboolean
+parse_regroup (const char *text, gpointer field, GError **error)
+{
+  return mhar_interventions_parse (*(GPtrArray **) field, MHAR_INTERVENTION_REGROUP, text, error);
+}
+
 static const MharOptionRow probe_rows[] = {
   { "kl", 0, BITS, AT (probe.probes), NULL, "Slice or head disagreement, and its random-query null", MHAR_PROBE_KL },
   { "depth-maps", 0, BITS, AT (probe.probes), NULL, "Depth maps, deviation, entropy, contribution",
@@ -127,6 +177,28 @@ static const MharOptionRow probe_rows[] = {
   { "match-sources", 0, COUNT, AT (probe.match_sources), "M",
     "Also over M evenly spaced sources of every site that has them", 2, 65536 },
   { "seed", 0, WIDE, AT (probe.seed), "N", "Seed of the random queries (0)", 0, G_MAXUINT64 },
+  { NULL },
+};
+
+/* Each may be given more than once, and takes several separated by commas. */
+static const MharOptionRow intervention_rows[] = {
+  { "ablate", 0, PARSED, AT (interventions), "SITE:SOURCE", "Leave a source out: L3.mlp:embed, L2.attn+:oldest, *:newest",
+    .parse = parse_ablate },
+  { "consensus", 0, PARSED, AT (interventions), "SITE", "All heads read with their mean (at every site)",
+    .if_alone = "*", .parse = parse_consensus },
+  { "swap-heads", 0, PARSED, AT (interventions), "[SITE:]A-B", "Two heads read with each other's weights (0-1)",
+    .if_alone = "0-1", .parse = parse_swap },
+  { "permute-heads", 0, PARSED, AT (interventions), "SITE", "Every head reads with the weights of the next",
+    .if_alone = "*", .parse = parse_permute },
+  { "null-query", 0, PARSED, AT (interventions), "SITE", "A random query in place of the trained one",
+    .if_alone = "*", .parse = parse_null_query },
+  { "uniform", 0, PARSED, AT (interventions), "SITE", "All sources weigh the same", .if_alone = "*",
+    .parse = parse_uniform },
+  { "top-k", 0, PARSED, AT (interventions), "[SITE:]K", "Only the K largest weights of each token and head",
+    .parse = parse_top },
+  { "regroup", 0, PARSED, AT (interventions), "[SITE:]H", "The trained query read in H heads", .parse = parse_regroup },
+  { "ablation-map", 0, FLAG, AT (probe.ablation_map), NULL,
+    "Every source of every site left out in turn, beside the routing mass" },
   { NULL },
 };
 
@@ -192,7 +264,7 @@ static const MharOptionRow other_rows[] = {
 };
 
 const MharOptionGroup mhar_option_groups[] = {
-  { "Probes", probe_rows }, { "Input", input_rows }, { "Model", model_rows },
+  { "Probes", probe_rows }, { "Interventions", intervention_rows }, { "Input", input_rows }, { "Model", model_rows },
   { "Output", output_rows }, { "Other", other_rows }, { NULL, NULL },
 };
 

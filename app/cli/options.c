@@ -3,6 +3,7 @@
 
 #include "app/cli/option-table.h"
 #include "core/error.h"
+#include "probes/intervention.h"
 
 #include <math.h>
 #include <string.h>
@@ -212,8 +213,13 @@ mhar_cli_options_parse (char **argv, GError **error)
   mhar_probe_options_init (&o->probe);
   mhar_figure_options_init (&o->figure_options);
   o->probe.probes = 0;
+  o->interventions = mhar_interventions_new ();
   if (!parse (o, argv, error))
     return NULL;
+  if (o->interventions->len > 0)
+    o->probe.interventions = o->interventions;
+  if (o->interventions->len > 0 || o->probe.ablation_map)
+    o->probe.probes |= MHAR_PROBE_INTERVENTIONS;
   if (o->probe.probes == 0)
     o->probe.probes = MHAR_PROBE_ALL;
   if (o->device == NULL)
@@ -229,6 +235,7 @@ mhar_cli_options_free (MharCliOptions *o)
   if (o == NULL)
     return;
   g_strfreev (o->checkpoints);
+  g_clear_pointer (&o->interventions, g_ptr_array_unref);
   g_free (o->verify);
   g_free (o->from);
   g_free (o->text);

@@ -24,6 +24,7 @@ typedef struct {
   /* input */
   char *text, *prompt, *tokens;
   MharProbeOptions probe;
+  GPtrArray *interventions; /* MharIntervention *, what probe.interventions borrows where there are any */
   /* model */
   char *device;
   char *config; /* in place of the checkpoint's config.json */
