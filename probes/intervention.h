@@ -63,4 +63,8 @@ MharPlanEdit *mhar_intervention_resolve (const MharIntervention *intervention, c
 /* Whether everything that `options` ask for can be done to the plan; MHAR_ERROR_USAGE. */
 gboolean mhar_interventions_check (const MharPlan *plan, const MharProbeOptions *options, GError **error);
 
+/* Whether what a saved checkpoint says of interventions, if anything, has the schema's types and shapes: a file is not
+ * trusted. MHAR_ERROR_INPUT naming file, checkpoint and field. */
+gboolean mhar_interventions_results_check (const MharDataset *set, const char *path, GError **error);
+
 G_END_DECLS

@@ -2,6 +2,7 @@
 #include "probes/results.h"
 
 #include "core/error.h"
+#include "probes/intervention.h"
 
 #include <string.h>
 
@@ -194,7 +195,7 @@ check_checkpoint (const MharDataset *set, const char *path, GError **error)
     return mhar_bad_input (error, "%s: the controls of %s are not what schema 1 makes of them; the file is damaged", path, name);
   if (!counts_fit (set))
     return mhar_bad_input (error, "%s: %s counts more heads or sources than it holds; the file is damaged", path, name);
-  return TRUE;
+  return mhar_interventions_results_check (set, path, error);
 }
 
 GPtrArray *

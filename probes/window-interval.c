@@ -58,7 +58,7 @@ mhar_window_interval (guint64 seed, const double *value, gsize stride, const dou
   double drawn[MHAR_INTERVAL_RESAMPLES];
 
   *low = *high = NAN;
-  if (n < 2)
+  if (n < 3)
     return FALSE;
   for (guint32 r = 0; r < MHAR_INTERVAL_RESAMPLES; r++)
     drawn[r] = resample (seed, r, value, stride, count, n);

@@ -15,4 +15,7 @@ char *mhar_json_format (const MharDataset *root);
 /* The object of a checkpoint whose weights alone were examined: a new reference. */
 json_t *mhar_json_weights (const MharDataset *set);
 
+/* Adds "interventions" and "ablation_map" to a checkpoint's object, where it has them. */
+void mhar_json_interventions (const MharDataset *set, json_t *object);
+
 G_END_DECLS

@@ -2,6 +2,7 @@
 #include "app/cli/table.h"
 
 #include "app/cli/jobs.h"
+#include "app/cli/table-interventions.h"
 #include "probes/weights-only.h"
 
 #include <math.h>
@@ -18,8 +19,8 @@ typedef struct {
 } Row;
 
 /* Four decimals, or as many more as show three digits of a small value, up to seven. */
-static int
-decimals_of (double value)
+int
+mhar_table_decimals (double value)
 {
   int decimals = 4;
 
@@ -29,8 +30,8 @@ decimals_of (double value)
 }
 
 /* In the C locale, whatever is set. What seven decimals cannot show is not printed as 0 but in scientific form. */
-static char *
-number (double value, int decimals)
+char *
+mhar_table_number (double value, int decimals)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE], format[] = "%.4f";
 
@@ -44,7 +45,7 @@ static char *
 cell_real (const MharDataset *set, const char *name)
 {
   double value = mhar_dataset_real (set, name, NAN);
-  return isnan (value) ? NULL : number (value, decimals_of (value));
+  return isnan (value) ? NULL : mhar_table_number (value, mhar_table_decimals (value));
 }
 
 static char *
@@ -116,11 +117,11 @@ cell_null (const MharDataset *set, const char *prefix)
 {
   g_autofree char *null_name = g_strconcat (prefix, "_null", NULL), *sd_name = g_strconcat (prefix, "_null_sd", NULL);
   double null = mhar_dataset_real (set, null_name, NAN), sd = mhar_dataset_real (set, sd_name, NAN);
-  int decimals = decimals_of (null);
+  int decimals = mhar_table_decimals (null);
 
   if (isnan (null) || isnan (sd))
     return cell_real (set, null_name);
-  g_autofree char *value = number (null, decimals), *spread = number (sd, decimals);
+  g_autofree char *value = mhar_table_number (null, decimals), *spread = mhar_table_number (sd, decimals);
   return g_strdup_printf ("%s ± %s", value, spread);
 }
 
@@ -158,8 +159,8 @@ cell_range (const MharDataset *set, const char *name)
   }
   if (low > high)
     return NULL;
-  int decimals = decimals_of (low);
-  g_autofree char *least = number (low, decimals), *most = number (high, decimals);
+  int decimals = mhar_table_decimals (low);
+  g_autofree char *least = mhar_table_number (low, decimals), *most = mhar_table_number (high, decimals);
   return g_strdup_printf ("%s–%s", least, most);
 }
 
@@ -418,6 +419,25 @@ append_csv (GString *out, const char *text)
   g_string_append_printf (out, "\"%s\"", doubled);
 }
 
+typedef struct {
+  GString *out;
+  const char *path;
+} CsvLine;
+
+static void
+append_csv_number (const char *name, double value, gpointer user)
+{
+  CsvLine *to = user;
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (!isfinite (value))
+    return;
+  append_csv (to->out, to->path);
+  g_string_append_c (to->out, ',');
+  append_csv (to->out, name);
+  g_string_append_printf (to->out, ",%s\n", g_ascii_dtostr (text, sizeof text, value));
+}
+
 /* One line a checkpoint and number, at full precision: for programs, not for eyes. */
 static void
 format_csv (GString *out, const GPtrArray *sets)
@@ -437,6 +457,8 @@ format_csv (GString *out, const GPtrArray *sets)
       append_csv (out, path_of (sets, c));
       g_string_append_printf (out, ",%s,%s\n", attribute->name, text);
     }
+    CsvLine line = { out, path_of (sets, c) };
+    mhar_csv_interventions (set, append_csv_number, &line);
   }
 }
 
@@ -447,6 +469,7 @@ mhar_table_format (const GPtrArray *sets, MharTableStyle style)
   g_auto (GStrv) names = column_names (sets);
   g_autoptr (GPtrArray) lines = build (sets);
 
+  mhar_table_interventions (sets, lines);
   if (style == MHAR_TABLE_MARKDOWN)
     format_markdown (out, names, lines, sets->len);
   else if (style == MHAR_TABLE_CSV)

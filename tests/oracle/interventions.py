@@ -28,6 +28,7 @@ the 95 % percentile interval of 2000 resamples of circular blocks of ceil(n^(1/3
 for every intervention.
 """
 import argparse
+import functools
 import json
 import sys
 
@@ -199,15 +200,18 @@ def resampled_windows(n, seed, resample):
     return ((start[:, None] + np.arange(length)) % n).reshape(-1)[:n]
 
 
+@functools.lru_cache
+def all_resamples(n, seed):
+    return np.stack([resampled_windows(n, seed, r) for r in range(RESAMPLES)])
+
+
 def interval(delta, pairs, seed):
-    """[low, high] of sum delta / sum pairs over windows; None with one window."""
+    """[low, high] of sum delta / sum pairs over windows; None with fewer than three: a block would be all of them."""
     n = len(pairs)
-    if n < 2:
+    if n < 3:
         return None
-    draws = []
-    for r in range(RESAMPLES):
-        w = resampled_windows(n, seed, r)
-        draws.append(delta[w].sum() / pairs[w].sum())
+    w = all_resamples(n, seed)
+    draws = delta[w].sum(1) / pairs[w].sum(1)
     return np.percentile(draws, [2.5, 97.5]).tolist()
 
 
