@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/checkpoint.h"
 
+#include "core/digest.h"
 #include "core/error.h"
 #include "core/input.h"
 #include "core/tensor-file.h"
@@ -423,34 +424,25 @@ mhar_checkpoint_need (const MharCheckpoint *checkpoint, const char *name, guint 
   return tensor;
 }
 
-/* GLib 2.74 counts a single update of 4 GiB or more wrongly (a 32-bit counter, one carry). */
-static void
-update (GChecksum *sum, const guint8 *data, gsize length)
-{
-  const gsize most = 1 << 30;
-  for (gsize n; length > 0; data += n, length -= n) {
-    n = MIN (length, most);
-    g_checksum_update (sum, data, (gssize)n);
-  }
-}
-
 char *
-mhar_checkpoint_digest (const MharCheckpoint *checkpoint, const char *const *names, gboolean whole)
+mhar_checkpoint_digest (const MharCheckpoint *checkpoint, const char *const *names, gboolean whole,
+                        GCancellable *cancellable, GError **error)
 {
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
   gsize length;
   const char *text = mhar_checkpoint_config_text (checkpoint, &length, NULL);
-  if (text != NULL)
-    update (sum, (const guint8 *)text, length);
+  if (text != NULL && !mhar_digest_update (sum, (const guint8 *)text, length, cancellable, error))
+    return NULL;
   for (guint i = 0; i < checkpoint->files->len; i++) {
     const MharTensorFile *file = file_at (checkpoint, i);
     const guint8 *data = whole ? mhar_tensor_file_contents (file, &length) : mhar_tensor_file_header (file, &length);
-    update (sum, data, length);
+    if (!mhar_digest_update (sum, data, length, cancellable, error))
+      return NULL;
   }
   for (; !whole && names != NULL && *names != NULL; names++) {
     const MharTensor *tensor = mhar_checkpoint_find (checkpoint, *names);
-    if (tensor != NULL)
-      update (sum, tensor->data, tensor->bytes);
+    if (tensor != NULL && !mhar_digest_update (sum, tensor->data, tensor->bytes, cancellable, error))
+      return NULL;
   }
   return g_strdup (g_checksum_get_string (sum));
 }

@@ -8,6 +8,8 @@
 #include "core/safetensors.h"
 #include "core/shard-index.h"
 
+#include <gio/gio.h>
+
 G_BEGIN_DECLS
 
 typedef struct _MharCheckpoint MharCheckpoint;
@@ -63,8 +65,10 @@ gboolean mhar_checkpoint_want (const MharCheckpoint *checkpoint, const char *nam
 
 /* SHA-256 (hex; free with g_free) of config.json, each file's header and each routing tensor (`names`, NULL-ended).
  * With `whole`, of config.json and every byte of every tensor file. Files in order of name; `names` may be NULL, and a
- * name the checkpoint lacks adds nothing. */
-char *mhar_checkpoint_digest (const MharCheckpoint *checkpoint, const char *const *names, gboolean whole);
+ * name the checkpoint lacks adds nothing. NULL and G_IO_ERROR_CANCELLED where `cancellable` (may be NULL) is cancelled
+ * meanwhile. */
+char *mhar_checkpoint_digest (const MharCheckpoint *checkpoint, const char *const *names, gboolean whole,
+                              GCancellable *cancellable, GError **error);
 
 /* The tensor's elements as double, newly allocated (g_free); dtype BF16, F16 or F32. */
 double *mhar_tensor_values (const MharTensor *tensor);

@@ -8,11 +8,15 @@
 
 #include <string.h>
 
+#define LOOK 65536 /* bytes between looks at the cancellable */
+
 /* One call of encode: the text as given, and the tokens found so far. */
 typedef struct {
   const MharTokenizer *tokenizer;
   const char *text;
   GArray *tokens;
+  GCancellable *cancellable;
+  gsize since; /* bytes encoded since it was looked at */
 } Encoding;
 
 void
@@ -111,9 +115,20 @@ limit_error (const Encoding *encoding, const MharNfc *nfc, gsize at, gsize offse
                          encoding->tokenizer->path, at + offset);
 }
 
+/* After `n` more bytes. */
+static gboolean
+is_interrupted (Encoding *encoding, gsize n, GError **error)
+{
+  encoding->since += n;
+  if (encoding->since < LOOK)
+    return FALSE;
+  encoding->since = 0;
+  return g_cancellable_set_error_if_cancelled (encoding->cancellable, error);
+}
+
 /* nfc->text[start, end), which holds no added token: words, merged. `offset` is the segment's, for messages. */
 static gboolean
-encode_words (const Encoding *encoding, const MharNfc *nfc, gsize start, gsize end, gsize offset, GError **error)
+encode_words (Encoding *encoding, const MharNfc *nfc, gsize start, gsize end, gsize offset, GError **error)
 {
   const MharTokenizer *tokenizer = encoding->tokenizer;
   const char *text = nfc->text + start;
@@ -123,6 +138,8 @@ encode_words (const Encoding *encoding, const MharNfc *nfc, gsize start, gsize e
   guint32 id;
   mhar_split_init (&split, tokenizer->splitter, text, end - start);
   while ((result = mhar_split_next (&split, &from, &to)) == MHAR_SPLIT_WORD) {
+    if (is_interrupted (encoding, to - from, error))
+      return FALSE;
     if (tokenizer->by_text != NULL && find_word (tokenizer, text + from, to - from, &id))
       append_token (encoding->tokens, id, start + from, start + to);
     else if (!mhar_bpe_append (tokenizer->bpe, nfc->text, start + from, start + to, encoding->tokens, error)) {
@@ -135,7 +152,7 @@ encode_words (const Encoding *encoding, const MharNfc *nfc, gsize start, gsize e
 
 /* The given text's [start, end), which holds no added token that is looked for there. */
 static gboolean
-encode_segment (const Encoding *encoding, gsize start, gsize end, GError **error)
+encode_segment (Encoding *encoding, gsize start, gsize end, GError **error)
 {
   const MharTokenizer *tokenizer = encoding->tokenizer;
   guint from = encoding->tokens->len;
@@ -173,11 +190,12 @@ check_utf8 (const char *text, gsize length, GError **error)
 }
 
 GArray *
-mhar_tokenizer_encode (const MharTokenizer *tokenizer, const char *text, gsize length, GError **error)
+mhar_tokenizer_encode (const MharTokenizer *tokenizer, const char *text, gsize length, GCancellable *cancellable,
+                       GError **error)
 {
   g_return_val_if_fail (tokenizer != NULL && (text != NULL || length == 0), NULL);
   g_autoptr (GArray) tokens = g_array_new (FALSE, FALSE, sizeof (MharToken));
-  Encoding encoding = { tokenizer, text, tokens };
+  Encoding encoding = { tokenizer, text, tokens, cancellable, 0 };
   gsize at = 0, hit, end;
   guint32 id;
   /* Normalising makes a text three times as long at most, and GRegex counts in int. */
@@ -191,6 +209,8 @@ mhar_tokenizer_encode (const MharTokenizer *tokenizer, const char *text, gsize l
     if (!encode_segment (&encoding, at, hit, error))
       return NULL;
     append_token (tokens, id, hit, end);
+    if (is_interrupted (&encoding, end - hit, error))
+      return NULL;
     at = end;
   }
   if (!encode_segment (&encoding, at, length, error))

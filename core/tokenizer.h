@@ -3,7 +3,7 @@
  * tokens found first. Equal to Hugging Face's tokenizers id for id. */
 #pragma once
 
-#include <glib.h>
+#include <gio/gio.h>
 
 G_BEGIN_DECLS
 
@@ -26,8 +26,10 @@ guint mhar_tokenizer_size (const MharTokenizer *tokenizer); /* one more than the
 
 /* The whole text (UTF-8, may hold NUL bytes) encoded, added tokens recognised, none put in front: a GArray of MharToken
  * (g_array_unref). MHAR_ERROR_INPUT with the byte offset where the text is not UTF-8, or the pattern exceeds its match
- * limits; also where the text is over 680 MiB or needs a byte that the vocabulary lacks. Any thread may call it. */
-GArray *mhar_tokenizer_encode (const MharTokenizer *tokenizer, const char *text, gsize length, GError **error);
+ * limits; also where the text is over 680 MiB or needs a byte that the vocabulary lacks. G_IO_ERROR_CANCELLED where
+ * `cancellable` (may be NULL) is cancelled meanwhile. Any thread may call it. */
+GArray *mhar_tokenizer_encode (const MharTokenizer *tokenizer, const char *text, gsize length,
+                               GCancellable *cancellable, GError **error);
 
 /* The bytes one id stands for (not always whole characters); NULL where there is no such id. Owned by the tokenizer. */
 const char *mhar_tokenizer_bytes (const MharTokenizer *tokenizer, gint32 id, gsize *length);

@@ -175,7 +175,7 @@ run_one (Job *job, const Opened *opened, GCancellable *cancellable, GError **err
   MharRunHooks hooks = { on_progress, job->writer != NULL ? on_slab : NULL, o->save_weights != MHAR_SAVE_NO_WEIGHTS,
                          job };
   g_autofree char *name = g_filename_display_basename (mhar_checkpoint_path (opened->checkpoint));
-  g_autoptr (GArray) ids = mhar_token_source_ids (job->source, opened->checkpoint, error);
+  g_autoptr (GArray) ids = mhar_token_source_ids (job->source, opened->checkpoint, cancellable, error);
 
   if (ids == NULL)
     return FALSE;
@@ -192,8 +192,10 @@ run_one (Job *job, const Opened *opened, GCancellable *cancellable, GError **err
   }
   g_ptr_array_add (job->sets, set);
   ensure_root (job, set, ids->len);
-  g_autofree char *digest =
-    mhar_checkpoint_digest (opened->checkpoint, (const char *const *) opened->plan->routing->pdata, o->digest);
+  g_autofree char *digest = mhar_checkpoint_digest (
+      opened->checkpoint, (const char *const *) opened->plan->routing->pdata, o->digest, cancellable, error);
+  if (digest == NULL)
+    return FALSE;
   mhar_dataset_set_string (set, o->digest ? "sha256_files" : "sha256_routing", digest);
   return TRUE;
 }

@@ -20,7 +20,8 @@ examine (const MharCliOptions *o, const char *path, const MharNameMap *map, GErr
 
   if (set == NULL)
     return NULL;
-  g_autofree char *digest = mhar_checkpoint_digest (checkpoint, (const char *const *)weights->names->pdata, o->digest);
+  g_autofree char *digest
+      = mhar_checkpoint_digest (checkpoint, (const char *const *)weights->names->pdata, o->digest, NULL, NULL);
   mhar_dataset_set_string (set, o->digest ? "sha256_files" : "sha256_routing", digest);
   return set;
 }

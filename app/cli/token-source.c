@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/token-source.h"
 
+#include "core/digest.h"
 #include "core/error.h"
 #include "core/input.h"
 #include "core/npy.h"
@@ -70,15 +71,15 @@ read_text (const MharCliOptions *options, char **name, GCancellable *cancellable
 }
 
 static gboolean
-open_ids (MharTokenSource *source, const char *path, GError **error)
+open_ids (MharTokenSource *source, const char *path, GCancellable *cancellable, GError **error)
 {
   g_autoptr (GBytes) bytes = read_file (path, 0, error);
 
   if (bytes == NULL)
     return FALSE;
   source->name = g_filename_display_basename (path);
-  source->digest = g_compute_checksum_for_bytes (G_CHECKSUM_SHA256, bytes);
-  source->ids = mhar_ids_parse (bytes, path, error);
+  source->digest = mhar_digest_bytes (bytes, cancellable, error);
+  source->ids = source->digest != NULL ? mhar_ids_parse (bytes, path, error) : NULL;
   return source->ids != NULL;
 }
 
@@ -88,7 +89,7 @@ mhar_token_source_open (const MharCliOptions *options, GCancellable *cancellable
   g_autoptr (MharTokenSource) source = g_new0 (MharTokenSource, 1);
 
   if (options->tokens != NULL)
-    return open_ids (source, options->tokens, error) ? g_steal_pointer (&source) : NULL;
+    return open_ids (source, options->tokens, cancellable, error) ? g_steal_pointer (&source) : NULL;
   source->text = read_text (options, &source->name, cancellable, error);
   if (source->text == NULL)
     return NULL;
@@ -96,8 +97,8 @@ mhar_token_source_open (const MharCliOptions *options, GCancellable *cancellable
     mhar_bad_input (error, "%s is empty; give some text", source->name);
     return NULL;
   }
-  source->digest = g_compute_checksum_for_bytes (G_CHECKSUM_SHA256, source->text);
-  return g_steal_pointer (&source);
+  source->digest = mhar_digest_bytes (source->text, cancellable, error);
+  return source->digest != NULL ? g_steal_pointer (&source) : NULL;
 }
 
 void
@@ -113,7 +114,8 @@ mhar_token_source_free (MharTokenSource *source)
 }
 
 GArray *
-mhar_token_source_ids (const MharTokenSource *source, const MharCheckpoint *checkpoint, GError **error)
+mhar_token_source_ids (const MharTokenSource *source, const MharCheckpoint *checkpoint, GCancellable *cancellable,
+                       GError **error)
 {
   if (source->ids != NULL)
     return g_array_ref (source->ids);
@@ -130,11 +132,13 @@ mhar_token_source_ids (const MharTokenSource *source, const MharCheckpoint *chec
   gsize length = 0;
   const char *text = g_bytes_get_data (source->text, &length);
   g_autoptr (GError) local = NULL;
-  g_autoptr (GArray) tokens = mhar_tokenizer_encode (tokenizer, text, length, &local);
-  if (tokens == NULL) {
+  g_autoptr (GArray) tokens = mhar_tokenizer_encode (tokenizer, text, length, cancellable, &local);
+  if (tokens == NULL && local->domain == MHAR_ERROR)
     mhar_bad_input (error, "%s: %s", source->name, local->message);
+  else if (tokens == NULL)
+    g_propagate_error (error, g_steal_pointer (&local));
+  if (tokens == NULL)
     return NULL;
-  }
   GArray *ids = g_array_sized_new (FALSE, FALSE, sizeof (gint32), tokens->len);
   for (guint i = 0; i < tokens->len; i++)
     g_array_append_val (ids, g_array_index (tokens, MharToken, i).id);

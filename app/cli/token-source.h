@@ -22,7 +22,8 @@ void mhar_token_source_free (MharTokenSource *source);
 
 /* The ids (gint32; g_array_unref) for a checkpoint: the text through its tokenizer.json, or the ids given.
  * MHAR_ERROR_INPUT where a text is given and the checkpoint has no tokenizer. */
-GArray *mhar_token_source_ids (const MharTokenSource *source, const MharCheckpoint *checkpoint, GError **error);
+GArray *mhar_token_source_ids (const MharTokenSource *source, const MharCheckpoint *checkpoint, GCancellable *cancellable,
+                               GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharTokenSource, mhar_token_source_free)
 

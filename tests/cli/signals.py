@@ -4,6 +4,7 @@
 the old file or the new one whole, never a part of either."""
 import os
 import random
+import resource
 import signal
 import subprocess
 import time
@@ -72,6 +73,31 @@ def several_signals(scratch):
         process.send_signal(number)
         time.sleep(0.01)
     ended(process, scratch, since)
+
+
+def cpu_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@case
+def interrupted_while_a_long_text_is_encoded(scratch):
+    """In processor time, so that it does not matter what else the machine does; the whole text takes ten times as long."""
+    text = (DEMO / "text.txt").read_bytes()
+    (scratch / "long.txt").write_bytes(text * (80_000_000 // len(text)))
+    process = start(DEMO / "mhar", "--text", scratch / "long.txt", "--device", "cpu", "-o", scratch / "run.h5", **PIPES)
+    while cpu_seconds(process.pid) < 1.5:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    before = cpu_seconds(process.pid)
+    process.send_signal(signal.SIGINT)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    out, err = process.communicate(timeout=120)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime - before
+    print(f"# {spent:.2f} s of processor time to the end")
+    assert process.returncode == 130 and err.endswith(b"interrupted; nothing was written\n"), (process.returncode, err)
+    assert spent < 1.5 and listing(scratch) == ["long.txt"], spent
 
 
 @case

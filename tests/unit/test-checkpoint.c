@@ -460,7 +460,12 @@ test_tensors_only (void)
   g_assert_no_error (error);
   g_assert_null (mhar_checkpoint_config_text (bare, &length, NULL));
   g_assert_cmpuint (length, ==, 0);
-  g_autofree char *digest = mhar_checkpoint_digest (bare, NULL, FALSE);
+  g_autofree char *digest = mhar_checkpoint_digest (bare, NULL, FALSE, NULL, NULL);
+  g_autoptr (GCancellable) cancelled = g_cancellable_new ();
+  g_autoptr (GError) interrupted = NULL;
+  g_cancellable_cancel (cancelled);
+  g_assert_null (mhar_checkpoint_digest (bare, NULL, TRUE, cancelled, &interrupted));
+  g_assert_error (interrupted, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_assert_cmpuint (strlen (digest), ==, 64);
   scratch_remove (folder);
 }
@@ -490,9 +495,9 @@ test_digest (void)
   const char *b = (const char *)mhar_checkpoint_find (checkpoint, "b")->data;
   const char *parts[] = { CONFIG, ONE, TWO, b, a };
   const gsize lengths[] = { strlen (CONFIG), strlen (ONE), strlen (TWO), 12, 8 };
-  g_autofree char *expected = sha256 (parts, lengths, 5), *digest = mhar_checkpoint_digest (checkpoint, names, FALSE);
+  g_autofree char *expected = sha256 (parts, lengths, 5), *digest = mhar_checkpoint_digest (checkpoint, names, FALSE, NULL, NULL);
   g_assert_cmpstr (digest, ==, expected);
-  g_autofree char *headers = sha256 (parts, lengths, 3), *plain = mhar_checkpoint_digest (checkpoint, NULL, FALSE);
+  g_autofree char *headers = sha256 (parts, lengths, 3), *plain = mhar_checkpoint_digest (checkpoint, NULL, FALSE, NULL, NULL);
   g_assert_cmpstr (plain, ==, headers);
   char *files[2];
   gsize sizes[2];
@@ -500,7 +505,7 @@ test_digest (void)
     g_assert_true (g_file_get_contents (paths[i], &files[i], &sizes[i], NULL));
   const char *wholes[] = { CONFIG, files[0], files[1] };
   const gsize whole_lengths[] = { strlen (CONFIG), sizes[0], sizes[1] };
-  g_autofree char *all = sha256 (wholes, whole_lengths, 3), *whole = mhar_checkpoint_digest (checkpoint, names, TRUE);
+  g_autofree char *all = sha256 (wholes, whole_lengths, 3), *whole = mhar_checkpoint_digest (checkpoint, names, TRUE, NULL, NULL);
   g_assert_cmpstr (whole, ==, all);
   for (guint i = 0; i < 2; i++) {
     g_free (files[i]);
@@ -526,7 +531,7 @@ test_large_digest (void)
   g_assert_cmpint (truncate (path, (off_t)(8 + strlen (header) + size)), ==, 0);
   g_autoptr (MharCheckpoint) checkpoint = open_good (folder);
   static const char *const names[] = { "x", NULL };
-  g_autofree char *digest = mhar_checkpoint_digest (checkpoint, names, FALSE);
+  g_autofree char *digest = mhar_checkpoint_digest (checkpoint, names, FALSE, NULL, NULL);
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
   g_autofree guint8 *zeros = g_malloc0 (1 << 20);
   g_checksum_update (sum, (const guint8 *)CONFIG, (gssize)strlen (CONFIG));
@@ -554,7 +559,7 @@ try_open (const char *folder)
     g_assert_nonnull (values);
     g_assert_cmpuint (found->bytes, <=, 16);
   }
-  g_autofree char *digest = mhar_checkpoint_digest (checkpoint, NULL, TRUE);
+  g_autofree char *digest = mhar_checkpoint_digest (checkpoint, NULL, TRUE, NULL, NULL);
   g_assert_cmpuint (strlen (digest), ==, 64);
   return TRUE;
 }

@@ -63,7 +63,7 @@ static GArray *
 encode (const MharTokenizer *tokenizer, const char *text, gsize length)
 {
   GError *error = NULL;
-  GArray *tokens = mhar_tokenizer_encode (tokenizer, text, length, &error);
+  GArray *tokens = mhar_tokenizer_encode (tokenizer, text, length, NULL, &error);
   g_assert_no_error (error);
   return tokens;
 }
@@ -314,7 +314,7 @@ test_not_utf8 (void)
   g_autoptr (MharTokenizer) tokenizer = load_demo ();
   for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
     GError *error = NULL;
-    g_assert_null (mhar_tokenizer_encode (tokenizer, bad[i].text, bad[i].length, &error));
+    g_assert_null (mhar_tokenizer_encode (tokenizer, bad[i].text, bad[i].length, NULL, &error));
     scratch_assert_refused (&error, bad[i].words);
   }
 }
@@ -415,7 +415,7 @@ test_evil_patterns (void)
     gint64 start = g_get_monotonic_time ();
     g_autoptr (MharTokenizer) tokenizer = load_pattern (patterns[i], &error);
     if (tokenizer != NULL)
-      g_assert_null (mhar_tokenizer_encode (tokenizer, text, 200000, &error));
+      g_assert_null (mhar_tokenizer_encode (tokenizer, text, 200000, NULL, &error));
     scratch_assert_refused (&error, "tokenizer.json|the pattern");
     double seconds = (double)(g_get_monotonic_time () - start) / G_USEC_PER_SEC;
     g_test_message ("%s: %.2f s, %.0f %% of what is allowed", patterns[i], seconds, seconds / 60 * 100);
@@ -432,8 +432,27 @@ test_limit_offset (void)
   g_autofree char *text = g_strconcat ("e\314\201e\314\201<|endoftext|>\342\204\253 x", run, NULL);
   g_autoptr (MharTokenizer) tokenizer = load_pattern ("x(?:a|b)+(?:a|b)+c|[^x]", &error);
   g_assert_no_error (error);
-  g_assert_null (mhar_tokenizer_encode (tokenizer, text, strlen (text), &error));
+  g_assert_null (mhar_tokenizer_encode (tokenizer, text, strlen (text), NULL, &error));
   scratch_assert_refused (&error, "byte 23 |match limits");
+}
+
+/* A text long enough to be looked at half-way is given up, one of words and one of added tokens alike; a short one is
+ * over before anybody looks. */
+static void
+test_cancelled (void)
+{
+  g_autoptr (MharTokenizer) tokenizer = load_demo ();
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autofree char *words = repeat ("the river ", 200000), *added = repeat ("<|endoftext|>", 200005);
+  const char *const texts[] = { words, added };
+  g_cancellable_cancel (cancellable);
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (mhar_tokenizer_encode (tokenizer, texts[i], strlen (texts[i]), cancellable, &error));
+    g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  }
+  g_autoptr (GArray) few = mhar_tokenizer_encode (tokenizer, "the river", 9, cancellable, NULL);
+  g_assert_nonnull (few);
 }
 
 static const struct {
@@ -614,7 +633,7 @@ test_missing_byte (void)
   g_autoptr (GArray) tokens = encode (tokenizer, "bab", 3);
   g_assert_cmpuint (tokens->len, ==, 2);
   g_assert_cmpint (g_array_index (tokens, MharToken, 1).id, ==, 2);
-  g_assert_null (mhar_tokenizer_encode (tokenizer, "abc", 3, &error));
+  g_assert_null (mhar_tokenizer_encode (tokenizer, "abc", 3, NULL, &error));
   scratch_assert_refused (&error, "tokenizer.json|0x63");
 }
 
@@ -656,7 +675,7 @@ test_mutations (void)
     g_autoptr (GError) error = NULL;
     g_autoptr (MharTokenizer) tokenizer = mhar_tokenizer_load (path, &error);
     g_autoptr (GArray) got
-        = tokenizer != NULL ? mhar_tokenizer_encode (tokenizer, "the het<|endoftext|> th", 23, &error) : NULL;
+        = tokenizer != NULL ? mhar_tokenizer_encode (tokenizer, "the het<|endoftext|> th", 23, NULL, &error) : NULL;
     loaded += tokenizer != NULL;
     g_assert_true ((got == NULL) == (error != NULL));
     if (error != NULL)
@@ -674,6 +693,7 @@ main (int argc, char **argv)
   folder = scratch_new ();
   demo = read_json ("../data/demo/single/tokenizer.json");
   g_test_add_func ("/tokenizer/cases", test_cases);
+  g_test_add_func ("/tokenizer/cancelled", test_cancelled);
   g_test_add_func ("/tokenizer/qwen3", test_qwen3);
   g_test_add_func ("/tokenizer/text", test_text);
   g_test_add_func ("/tokenizer/spans", test_spans);
