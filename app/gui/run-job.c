@@ -173,9 +173,11 @@ encode (const Job *job, MharOpened *opened, GError **error)
   const char *text = g_bytes_get_data (job->request->text, &length);
   const MharTokenizer *tokenizer = mhar_opened_tokenizer (opened, error);
   g_autoptr (GError) local = NULL;
-  GArray *tokens = tokenizer != NULL ? mhar_tokenizer_encode (tokenizer, text, length, &local) : NULL;
+  GArray *tokens = tokenizer != NULL ? mhar_tokenizer_encode (tokenizer, text, length, job->cancellable, &local) : NULL;
 
-  if (local != NULL)
+  if (g_error_matches (local, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    g_propagate_error (error, g_steal_pointer (&local));
+  else if (local != NULL)
     mhar_bad_input (error, "%s: %s", job->request->text_name, local->message);
   return tokens;
 }
@@ -235,7 +237,7 @@ take_set (Job *job, MharOpened *opened, MharDataset *set)
 {
   g_autofree char *name = g_strdup_printf ("checkpoint_%u", job->index);
   g_autofree char *digest = mhar_checkpoint_digest (
-      mhar_opened_checkpoint (opened), (const char *const *) mhar_opened_plan (opened)->routing->pdata, FALSE);
+      mhar_opened_checkpoint (opened), (const char *const *) mhar_opened_plan (opened)->routing->pdata, FALSE, NULL, NULL);
 
   mhar_dataset_set_name (set, name);
   mhar_dataset_set_string (set, "sha256_routing", digest);
