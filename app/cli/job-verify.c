@@ -102,13 +102,14 @@ judge (Verify *v, GString *out, const char *name, const Error *e)
 }
 
 static gboolean
-compare_logits (Verify *v, gsize vocab, GString *out, GError **error)
+compare_logits (Verify *v, gsize vocab, GCancellable *cancellable, GString *out, GError **error)
 {
   g_autofree float *ours = g_new (float, vocab);
   Error e = { 0, 0, 0 };
 
   for (guint i = 0; i < v->n; i++) {
-    if (!mhar_forward_logits (v->forward, i, 1, ours, error))
+    if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
+        !mhar_forward_logits (v->forward, i, 1, ours, error))
       return FALSE;
     accumulate (&e, ours, v->logits->data + i * vocab * sizeof (float), vocab);
   }
@@ -168,10 +169,10 @@ compare (Verify *v, MharDevice *device, const MharCheckpoint *checkpoint, GCance
   forward = model != NULL ? mhar_forward_new (model, &size, error) : NULL;
   v->forward = forward;
   if (forward == NULL || !mhar_forward_run (forward, v->ids, 1, v->n, cancellable, error) ||
-      !compare_logits (v, (gsize) body->vocab, out, error))
+      !compare_logits (v, (gsize) body->vocab, cancellable, out, error))
     return FALSE;
   for (guint s = 0; s < v->plan->sites->len; s++)
-    if (!compare_weights (v, s, out, error))
+    if (g_cancellable_set_error_if_cancelled (cancellable, error) || !compare_weights (v, s, out, error))
       return FALSE;
   return TRUE;
 }
