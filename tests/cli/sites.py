@@ -88,6 +88,7 @@ add("true block differences", made, "true", BLOCKS, "", "--block-delta", "true")
 add("two blocks have only one difference", made, "two-blocks", "--mode delta_block --layers 4 --blocks 2", "", "--block-delta", "true")
 add("a sum after every sublayer", made, "recency-full", "--mode full --recency-bias --layers 2")
 add("blocks that do not divide the layers", made, "uneven", "--mode block_mh --family llama --layers 5 --blocks 3 --gate sigmoid_vector")
+add("flash-linear-attention's own words", made, "fla", "--fla 4 --layers 5 --family llama")
 add("heads defaulted", made, "defaulted", "--mode block_mh --layers 2", "attnres_num_heads")
 add("null sources that nobody reads", made, "unused", "--mode full --layers 1 --null-source")
 
