@@ -22,8 +22,8 @@ complete_ffn (MharConfig *config, int most, GError **error)
   double ffn = FFN_STEP * (double)(((gint64)(config->body.width * ratio * 2 / 3) + FFN_STEP - 1) / FFN_STEP);
   if (!(ffn >= 1 && ffn <= most))
     return mhar_bad_input (error,
-                           "%s: 'hidden_ratio' %g and 'hidden_size' %d make an MLP of %.0f channels; give a number from "
-                           "1 to %d as 'intermediate_size'",
+                           "%s: 'hidden_ratio' %g and 'hidden_size' %d make an MLP of %.0f channels; give a number "
+                           "from 1 to %d as 'intermediate_size'",
                            config->shown, ratio, config->body.width, ffn, most);
   config->body.ffn = (int)ffn;
   return TRUE;

@@ -47,7 +47,8 @@ find_heads (MharBuilder *b, gboolean many, GError **error)
                            heads, b->body->width);
   b->plan->heads = heads;
   if (!many && override > 1 && strcmp (b->plan->mode, "hyper_connection") != 0)
-    mhar_plan_warn (b->plan, "mode %s has one routing head; --heads %d cuts its queries into heads that it was not trained with",
+    mhar_plan_warn (b->plan,
+                    "mode %s has one routing head; --heads %d cuts its queries into heads that it was not trained with",
                     b->plan->mode, override);
   if (many && override <= 0 && !mhar_config_has (b->config, "attnres_num_heads"))
     mhar_plan_warn (b->plan, "attnres_num_heads is not in the config: %d routing heads are assumed; --heads overrides",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/digest.h"
 
-/* A few milliseconds. Besides, GLib 2.74 counts a single update of 4 GiB or more wrongly (a 32-bit counter, one carry). */
+/* A few milliseconds. Besides, GLib 2.74 counts a single update of 4 GiB or more wrongly (a 32-bit counter, one
+ * carry). */
 #define STEP ((gsize)1 << 20)
 
 gboolean

@@ -6,9 +6,10 @@
 
 G_BEGIN_DECLS
 
-/* Adds the bytes. FALSE and G_IO_ERROR_CANCELLED where `cancellable` (may be NULL) is cancelled meanwhile, which is looked
- * at every MiB. */
-gboolean mhar_digest_update (GChecksum *sum, const guint8 *data, gsize length, GCancellable *cancellable, GError **error);
+/* Adds the bytes. FALSE and G_IO_ERROR_CANCELLED where `cancellable` (may be NULL) is cancelled meanwhile, which is
+ * looked at every MiB. */
+gboolean mhar_digest_update (GChecksum *sum, const guint8 *data, gsize length, GCancellable *cancellable,
+                             GError **error);
 
 /* The SHA-256 of `bytes` in hexadecimal; NULL likewise; g_free. */
 char *mhar_digest_bytes (GBytes *bytes, GCancellable *cancellable, GError **error);

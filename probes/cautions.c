@@ -13,7 +13,8 @@ mhar_caution_of_options (const MharProbeSetup *setup, GPtrArray *warnings)
       most = MAX (most, site->n_sources);
   }
   if ((o->probes & MHAR_PROBE_KL) && most > 1 && o->match_sources > (guint) most)
-    g_ptr_array_add (warnings, g_strdup_printf ("no site has the %u sources that --match-sources asks for, the most is %d: "
-                                                "nothing is matched",
-                                                o->match_sources, most));
+    g_ptr_array_add (warnings,
+                     g_strdup_printf ("no site has the %u sources that --match-sources asks for, the most is %d: "
+                                      "nothing is matched",
+                                      o->match_sources, most));
 }

@@ -45,7 +45,8 @@ static gboolean
 is_heeded (const Job *job, const char *option)
 {
   g_autofree char *word = g_strdup_printf ("|%s|", option);
-  return strstr (job->heeds, word) != NULL || strstr ("|quiet|progress|", word) != NULL || strcmp (job->name, option) == 0;
+  return strstr (job->heeds, word) != NULL || strstr ("|quiet|progress|", word) != NULL
+         || strcmp (job->name, option) == 0;
 }
 
 /* Whatever else is on the line would be ignored. */
@@ -57,8 +58,8 @@ check_heeded (const MharCliOptions *o, const Job *job, GError **error)
     if (is_heeded (job, option))
       continue;
     if (strcmp (job->name, "from") == 0)
-      return mhar_bad_usage (error, "--from only prints and draws a saved run again, so --%s would change nothing; leave it out",
-                             option);
+      return mhar_bad_usage (
+          error, "--from only prints and draws a saved run again, so --%s would change nothing; leave it out", option);
     return mhar_bad_usage (error, "--%s changes nothing about --%s; leave one of them out", option, job->name);
   }
   return TRUE;

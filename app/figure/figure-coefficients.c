@@ -86,8 +86,8 @@ prepare_caption (MharDrawing *d)
 
   g_string_append_printf (text,
                           "\nExact coefficient of each sublayer output in the input of each sublayer, the same for "
-                          "every text; a plain residual stream has 1 throughout. The largest of "
-                          "several is %s.\n",
+                          "every text; a plain residual stream has 1 throughout. The largest, the "
+                          "first row aside, is %s.\n",
                           number);
   if (d->out.n_rows < inputs)
     g_string_append_printf (text, "First %u of %" G_GSIZE_FORMAT " inputs, first on top", d->out.n_rows, inputs);
