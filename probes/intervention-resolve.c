@@ -43,7 +43,7 @@ find_sites (Resolve *r, GError **error)
   r->first = 0;
   r->last = r->plan->sites->len;
   if (r->last == 0)
-    return refuse (error, "nothing is read over depth, so there is nothing that %s could change", i->spec);
+    return refuse (error, "%s would change nothing: the checkpoint reads nothing over depth", i->spec);
   if (i->site == NULL)
     return TRUE;
   for (guint s = 0; s < r->plan->sites->len; s++) {
@@ -57,7 +57,7 @@ find_sites (Resolve *r, GError **error)
     return TRUE;
   }
   g_autofree char *nearest = mhar_nearest_labels (i->site, labels);
-  return refuse (error, "%s: there is no site “%s”; the nearest are %s, and --sites lists all", i->spec, i->site, nearest);
+  return refuse (error, "%s: there is no site “%s”; did you mean %s? --sites lists all", i->spec, i->site, nearest);
 }
 
 /* ---- sources ---- */
@@ -148,10 +148,14 @@ refuse_source (const Resolve *r, GError **error)
     for (int n = 0; n < mhar_plan_site (r->plan, s)->n_sources; n++)
       g_ptr_array_add (labels, mhar_plan_source_label (r->plan, mhar_plan_site (r->plan, s), n));
   g_autofree char *nearest = mhar_nearest_labels (i->source, labels);
+  if (one && is_number (i->source))
+    return refuse (error, "%s: %s reads no source number %s; its %d are counted from 0", i->spec, site->label, i->source,
+                   site->n_sources);
   if (one)
-    return refuse (error, "%s: %s reads no source “%s”; of its %d sources the nearest are %s", i->spec, site->label,
-                   i->source, site->n_sources, nearest);
-  return refuse (error, "%s: none of the sites reads a source “%s”; the nearest are %s", i->spec, i->source, nearest);
+    return refuse (error, "%s: %s reads no source “%s”; did you mean %s? --sites lists all", i->spec, site->label, i->source,
+                   nearest);
+  return refuse (error, "%s: none of these sites reads a source “%s”; did you mean %s? --sites lists all", i->spec,
+                 i->source, nearest);
 }
 
 static gboolean
@@ -270,8 +274,10 @@ resolve_reads (const Resolve *r, MharPlanEdit *edits, GError **error)
   }
   if (edits->len > 0)
     return TRUE;
-  return refuse (error, "%s changes nothing: %s has not %s", i->spec,
-                 one ? mhar_plan_site (r->plan, r->first)->label : "any site", reason_of (i->kind));
+  return one ? refuse (error, "%s would change nothing: it takes a site with %s, which %s has not", i->spec,
+                       reason_of (i->kind), mhar_plan_site (r->plan, r->first)->label)
+             : refuse (error, "%s would change nothing: it takes a site with %s, and there is none", i->spec,
+                       reason_of (i->kind));
 }
 
 MharPlanEdit *

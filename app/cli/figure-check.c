@@ -23,6 +23,8 @@ mhar_figure_check_plan (const MharCliOptions *options, const MharPlan *plan, con
                 { MHAR_FIGURE_COEFFICIENTS, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 0 } };
   int most = 0;
 
+  if (options->figure != NULL && options->kind == MHAR_FIGURE_ABLATION && !options->probe.ablation_map)
+    return mhar_bad_usage (error, "--figure-kind ablation draws what --ablation-map measures; ask for that too");
   for (guint s = 0; s < plan->sites->len; s++)
     most = MAX (most, mhar_plan_site (plan, s)->heads);
   for (guint i = 0; options->figure != NULL && i < G_N_ELEMENTS (needs); i++) {

@@ -238,7 +238,7 @@ static const MharOptionRow output_rows[] = {
     .choices = "text|markdown|csv|latex" },
   { "json", 0, FLAG, AT (json), NULL, "JSON instead of the table" },
   { "figure", 'f', WORD, AT (figure), "FILE", "Draw a figure: .pdf, .svg or .png" },
-  { "figure-kind", 0, PARSED, AT (kind), "KIND", "deviation, depth-map, kl, collinearity or coefficients", .parse = parse_kind },
+  { "figure-kind", 0, PARSED, AT (kind), "KIND", "deviation, depth-map, kl, collinearity, coefficients or ablation", .parse = parse_kind },
   { "first-sites", 0, COUNT, AT (figure_options.first_sites), "N", "Sites in a map (10); 0: all", 0, 1 << 20 },
   { "theme", 0, PARSED, AT (figure_options.theme), "THEME", "light (the default) or dark", .parse = parse_theme },
   { "style", 0, PARSED, AT (figure_options.style), "STYLE", "default, or authors: as the paper's own plots",

@@ -10,6 +10,84 @@
 #define STEPS 128      /* colours in the bar */
 #define NULL_REACH 1.4 /* the bracket is drawn to scale up to so many times the bar */
 
+/* Where values lie on the scale: evenly, or by asinh. */
+static double
+along (const MharDrawing *d, double value)
+{
+  return d->linear > 0 ? asinh (value / d->linear) : value;
+}
+
+/* Share of the scale below a value. */
+static double
+position (const MharDrawing *d, double value)
+{
+  double low = along (d, d->out.low);
+
+  return (along (d, value) - low) / (along (d, d->out.high) - low);
+}
+
+typedef struct {
+  guint count;
+  double values[32];
+  char *labels[32];
+} Marks;
+
+static void
+add_mark (Marks *marks, double value, char *label)
+{
+  if (marks->count == G_N_ELEMENTS (marks->values)) {
+    g_free (label);
+    return;
+  }
+  marks->values[marks->count] = value;
+  marks->labels[marks->count++] = label;
+}
+
+/* Zero and powers of ten from `linear` on, both ways, as far as the scale goes; every `step`-th. */
+static void
+mark_powers (const MharDrawing *d, Marks *marks, int step)
+{
+  add_mark (marks, 0, g_strdup ("0"));
+  for (int k = 0; k < 15; k += step) {
+    double power = d->linear * pow (10, k);
+    int decimals = (int)MAX (0, -round (log10 (power)));
+
+    if (power <= d->out.high * (1 + 1e-9))
+      add_mark (marks, power, mhar_number_fixed (power, decimals));
+    if (-power >= d->out.low * (1 + 1e-9))
+      add_mark (marks, -power, mhar_number_fixed (-power, decimals));
+  }
+}
+
+/* What is marked on a bar of a length, `pitch` apart at least. */
+static Marks
+make_marks (const MharDrawing *d, double length, double pitch)
+{
+  Marks marks = { 0 };
+  MharTicks ticks;
+
+  if (d->linear > 0) {
+    double decade = position (d, d->linear * 10) - position (d, d->linear);
+
+    mark_powers (d, &marks, decade * length < pitch ? 2 : 1);
+    return marks;
+  }
+  if (length > 0)
+    mhar_ticks_fit (&ticks, d->out.low, d->out.high, length, pitch);
+  else
+    mhar_ticks_init (&ticks, d->out.low, d->out.high, 8);
+  for (guint i = 0; i < ticks.count; i++)
+    add_mark (&marks, mhar_ticks_value (&ticks, i), mhar_ticks_label (&ticks, i));
+  return marks;
+}
+
+static void
+marks_clear (Marks *marks)
+{
+  for (guint i = 0; i < marks->count; i++)
+    g_free (marks->labels[i]);
+}
+
 typedef struct {
   double label, bracket, bar, ticks, title; /* widths; 0 where absent */
 } Columns;
@@ -18,15 +96,11 @@ static Columns
 columns (const MharDrawing *d)
 {
   Columns c = { .bar = d->font * 1.2, .title = d->scale_title ? d->small * 1.6 : 0 };
-  MharTicks ticks;
+  Marks marks = make_marks (d, 0, 0); /* the finest that could be drawn: its labels are the longest */
 
-  /* The finest that could be drawn: its labels are the longest. */
-  mhar_ticks_init (&ticks, d->out.low, d->out.high, 8);
-  for (guint i = 0; i < ticks.count; i++) {
-    g_autofree char *label = mhar_ticks_label (&ticks, i);
-
-    c.ticks = MAX (c.ticks, mhar_drawing_text_width (d, label, d->small) + d->small * 0.8);
-  }
+  for (guint i = 0; i < marks.count; i++)
+    c.ticks = MAX (c.ticks, mhar_drawing_text_width (d, marks.labels[i], d->small) + d->small * 0.8);
+  marks_clear (&marks);
   if (isfinite (d->null_extent)) {
     c.label = d->small * 1.5;
     c.bracket = d->small * 0.9;
@@ -66,13 +140,15 @@ mhar_colour_bar_place (MharDrawing *d, const MharFigureRect *area)
 double
 mhar_colour_bar_y (const MharDrawing *d, double value)
 {
+  if (d->linear > 0)
+    return d->out.bar.y + d->out.bar.height * (1 - position (d, value));
   return d->out.bar.y + d->out.bar.height * (d->out.high - value) / (d->out.high - d->out.low);
 }
 
 MharRgb
 mhar_colour_bar_colour (const MharDrawing *d, double value)
 {
-  return mhar_colour_map_at (d->map, (value - d->out.low) / (d->out.high - d->out.low));
+  return mhar_colour_map_at (d->map, position (d, value));
 }
 
 static gboolean
@@ -124,13 +200,11 @@ static void
 paint_ticks (const MharDrawing *d, cairo_t *cr)
 {
   double x = d->out.bar.x + d->out.bar.width;
-  MharTicks ticks;
+  Marks marks = make_marks (d, d->out.bar.height, d->small * 1.7);
 
-  mhar_ticks_fit (&ticks, d->out.low, d->out.high, d->out.bar.height, d->small * 1.7);
-  for (guint i = 0; i < ticks.count; i++) {
-    g_autofree char *label = mhar_ticks_label (&ticks, i);
-    double y = mhar_colour_bar_y (d, mhar_ticks_value (&ticks, i));
-    MharTextRun run = { .string = label, .size = d->small, .across = 0.5 };
+  for (guint i = 0; i < marks.count; i++) {
+    double y = mhar_colour_bar_y (d, marks.values[i]);
+    MharTextRun run = { .string = marks.labels[i], .size = d->small, .across = 0.5 };
 
     mhar_drawing_set_source (cr, &d->palette->line);
     cairo_set_line_width (cr, 0.5);
@@ -139,6 +213,7 @@ paint_ticks (const MharDrawing *d, cairo_t *cr)
     cairo_stroke (cr);
     mhar_drawing_write (d, cr, &run, x + d->small * 0.6, y, NULL);
   }
+  marks_clear (&marks);
 }
 
 /* One end of the bracket: a cap where the null ends, an arrow where it goes on. `sign` -1 is the upper end. */

@@ -27,6 +27,7 @@ struct _MharDrawing {
   gboolean hatched;   /* lines over cells without a value */
   gboolean over;      /* a value shown lies above the scale, */
   gboolean under;     /* or below it */
+  double linear;      /* > 0: the scale is linear up to here and logarithmic beyond, asinh (v / linear); 0: linear */
   double null_extent; /* marked on the colour bar; NaN: none */
   /* The value in a cell, NaN where there is none; `panel` indexes out.panels, row and column the data. */
   double (*value) (const MharDrawing *drawing, guint panel, guint row, guint column);
@@ -58,7 +59,7 @@ typedef struct {
 } MharFigureClass;
 
 extern const MharFigureClass mhar_figure_deviation, mhar_figure_depth_map, mhar_figure_kl, mhar_figure_collinearity,
-    mhar_figure_coefficients, mhar_figure_sources, mhar_figure_compare;
+    mhar_figure_coefficients, mhar_figure_sources, mhar_figure_compare, mhar_figure_ablation;
 
 /* Sets the size and with it the sizes of text. */
 void mhar_drawing_set_size (MharDrawing *drawing, double width, double height);

@@ -9,7 +9,7 @@
 
 static const MharFigureClass *const classes[] = {
   &mhar_figure_deviation,    &mhar_figure_depth_map, &mhar_figure_kl,
-  &mhar_figure_collinearity, &mhar_figure_coefficients, &mhar_figure_sources, &mhar_figure_compare,
+  &mhar_figure_collinearity, &mhar_figure_coefficients, &mhar_figure_sources, &mhar_figure_compare, &mhar_figure_ablation,
 };
 
 static const MharFigureClass *
@@ -44,7 +44,7 @@ mhar_figure_kind_parse (const char *name, MharFigureKind *kind, GError **error)
       return TRUE;
     }
   g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE,
-               "figure kind “%s” is not one of deviation, depth-map, kl, collinearity, coefficients", name);
+                "figure kind “%s” is not one of deviation, depth-map, kl, collinearity, coefficients, ablation", name);
   return FALSE;
 }
 
@@ -98,7 +98,9 @@ explain_absence (const MharDataset *set, const MharFigureClass *class, GError **
   g_autofree char *why = NULL;
   g_autofree char *remedy = NULL;
 
-  if (class->kind == MHAR_FIGURE_COEFFICIENTS && sites > 0)
+  if (class->kind == MHAR_FIGURE_ABLATION)
+    why = g_strdup ("holds no ablation map, which --ablation-map makes");
+  else if (class->kind == MHAR_FIGURE_COEFFICIENTS && sites > 0)
     why = g_strdup ("has no hyper-connections: no coefficients");
   else if (class->kind == MHAR_FIGURE_DEVIATION && heads == 1 && sites != 0)
     why = g_strdup ("has one routing head: no deviation");

@@ -19,7 +19,8 @@ typedef enum {
   MHAR_FIGURE_COLLINEARITY, /* cosine between every pair of sublayer outputs */
   MHAR_FIGURE_COEFFICIENTS, /* of a hyper-connected model: what each sublayer takes of each output before it, signed */
   MHAR_FIGURE_SOURCES,      /* effective number of sources by site; what each source gives one site */
-  MHAR_FIGURE_COMPARE       /* one map of this dataset and of another, and the difference */
+  MHAR_FIGURE_COMPARE,      /* one map of this dataset and of another, and the difference */
+  MHAR_FIGURE_ABLATION      /* what leaving each source of each site out does to the loss, beside the routing mass */
 } MharFigureKind;
 
 typedef enum { MHAR_FIGURE_LIGHT, MHAR_FIGURE_DARK } MharFigureTheme;
@@ -78,7 +79,7 @@ typedef struct {
 /* Ten sites, light, plain, all heads, everything else 0. Where a function takes options, NULL means these. */
 void mhar_figure_options_init (MharFigureOptions *options);
 
-/* "deviation", "depth-map", "kl", "collinearity", "coefficients"; "light", "dark"; "default", "authors". MHAR_ERROR_USAGE listing the
+/* "deviation", "depth-map", "kl", "collinearity", "coefficients", "ablation"; "light", "dark"; "default", "authors". MHAR_ERROR_USAGE listing the
  * names where it is none of them. */
 gboolean mhar_figure_kind_parse (const char *name, MharFigureKind *kind, GError **error);
 gboolean mhar_figure_theme_parse (const char *name, MharFigureTheme *theme, GError **error);
