@@ -34,7 +34,7 @@ for title, words, args in [
     ("figure of another ending", ".pdf, .svg or .png", [MH, "--figure", "x.jpeg"]),
     ("figure of an ending in the folder's name", ".pdf, .svg or .png", [MH, "--figure", "x.pdf/y"]),
     ("figure and file of one name", "same file", [MH, "--figure", "x.png", "-o", "x.png"]),
-    ("figure kind", "deviation, depth-map, kl, collinearity, coefficients", [MH, "--figure", "x.png", "--figure-kind", "pie"]),
+    ("figure kind", "deviation, depth-map, kl, collinearity, coefficients, ablation", [MH, "--figure", "x.png", "--figure-kind", "pie"]),
     ("theme", "light, dark", [MH, "--theme", "blue"]),
     ("style", "default, authors", [MH, "--style", "jet"]),
     ("table", "text, markdown, csv, latex", [MH, "--table", "html"]),
@@ -158,11 +158,11 @@ def help_shows_every_option_once_and_in_order(scratch):
     text = succeed("--help").out
     assert text == succeed("-h").out
     groups = re.findall(r"^(\w+)$", text, re.M)
-    assert groups == ["Probes", "Input", "Model", "Output", "Other"], groups
+    assert groups == ["Probes", "Interventions", "Input", "Model", "Output", "Other"], groups
     options = re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.M)
     assert len(options) == len(set(options)), options
     want = """kl depth-maps collinearity all slices slicing null-draws null-norm null-tokens match-sources seed
-        text prompt tokens context max-tokens skip-first batch device precision heads block-delta strict routing
+        ablate consensus swap-heads permute-heads null-query uniform top-k regroup ablation-map text prompt tokens context max-tokens skip-first batch device precision heads block-delta strict routing
         output save-weights digest table json figure figure-kind first-sites theme style quiet progress
         info sites verify tolerance from devices version help""".split()
     missing = set(want) - set(options)
