@@ -99,7 +99,7 @@ explain_absence (const MharDataset *set, const MharFigureClass *class, GError **
   g_autofree char *remedy = NULL;
 
   if (class->kind == MHAR_FIGURE_ABLATION)
-    why = g_strdup ("holds no ablation map, which --ablation-map makes");
+    why = g_strdup ("holds no results for an ablation figure");
   else if (class->kind == MHAR_FIGURE_COEFFICIENTS && sites > 0)
     why = g_strdup ("has no hyper-connections: no coefficients");
   else if (class->kind == MHAR_FIGURE_DEVIATION && heads == 1 && sites != 0)
@@ -108,7 +108,9 @@ explain_absence (const MharDataset *set, const MharFigureClass *class, GError **
     why = g_strdup_printf ("has no depth routing: no %s", class->name);
   else
     why = g_strdup_printf ("holds no results for a %s figure", class->name);
-  if (mhar_figure_available (set, other))
+  if (class->kind == MHAR_FIGURE_ABLATION)
+    remedy = g_strdup ("run it with --ablation-map");
+  else if (mhar_figure_available (set, other))
     remedy = g_strdup_printf ("use --figure-kind %s", mhar_figure_kind_name (other));
   else
     remedy = g_strdup ("run the probe that gives them (--depth-maps, --kl, --collinearity)");

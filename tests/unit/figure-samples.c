@@ -137,6 +137,39 @@ add_coefficients (MharDataset *set, guint n)
   }
 }
 
+/* Sites 1 … of the sample without each source in turn: changes of 0.01 or so, one of 4, every fifth uncertain. */
+static void
+add_ablation (MharDataset *set, guint sites)
+{
+  const char *dims[] = { "site", "source", "bound" };
+  gsize shape[] = { sites - 1, sites, 2 };
+  MharDataset *map = mhar_dataset_new ("ablation_map");
+  MharField *label = mhar_dataset_add (map, mhar_field_new ("site_label", "name", "", MHAR_FIELD_STRING, 1, dims, shape));
+  MharField *source = mhar_dataset_add (map, mhar_field_new ("source_label", "name", "", MHAR_FIELD_STRING, 2, dims, shape));
+  MharField *counts = mhar_dataset_add (map, mhar_field_new ("n_sources", "sources", "1", MHAR_FIELD_I32, 1, dims, shape));
+  MharField *delta = mhar_dataset_add (map, mhar_field_new ("delta_loss", "change", "nat", MHAR_FIELD_F64, 2, dims, shape));
+  MharField *mass = mhar_dataset_add (map, mhar_field_new ("mass", "mass", "1", MHAR_FIELD_F64, 2, dims, shape));
+  MharField *ends = mhar_dataset_add (map, mhar_field_new ("delta_loss_interval", "ends", "nat", MHAR_FIELD_F64, 3, dims, shape));
+
+  for (guint i = 0; i + 1 < sites; i++) {
+    label->data.str[i] = i + 2 == sites ? g_strdup ("final") : sublayer (i + 2);
+    counts->data.i32[i] = (gint32)i + 2;
+    for (guint j = 0; j < i + 2; j++) {
+      gsize at = (gsize)i * sites + j;
+      double change = i + j == 0 ? 4 : 0.04 * (sample_value (i, j, 7) - 0.3);
+
+      source->data.str[at] = sublayer (j);
+      delta->data.f64[at] = change;
+      mass->data.f64[at] = (0.5 + sample_value (i, j, 8)) / (i + 2);
+      ends->data.f64[2 * at] = change - ((i + j) % 5 == 4 ? 1 : 0.1) * fabs (change) - 1e-6;
+      ends->data.f64[2 * at + 1] = change + ((i + j) % 5 == 4 ? 1 : 0.1) * fabs (change) + 1e-6;
+    }
+  }
+  mhar_dataset_set_real (map, "rank_correlation", 0.4);
+  mhar_dataset_set_real (map, "rank_correlation_within", 0.3);
+  mhar_dataset_add_child (set, map);
+}
+
 MharDataset *
 sample_full (guint sites, guint heads)
 {
@@ -173,6 +206,8 @@ sample_full (guint sites, guint heads)
   add_disagreement (set, sites, heads);
   add_cosine (set, sites);
   add_coefficients (set, sites);
+  if (sites > 1)
+    add_ablation (set, sites);
   return set;
 }
 

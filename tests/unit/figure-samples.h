@@ -10,7 +10,8 @@ MharField *sample_field (MharDataset *set, const char *name, guint n_dims, const
 double sample_value (guint a, guint b, guint c);
 
 /* Everything a run gives for `sites` sites of `heads` heads, each reading all outputs before it: labels, weight,
- * deviation (heads > 1), slice_kl or head_js with 8 draws, cosine, coefficient, attributes. Sites 3, 7, 11 … lie in their null. */
+ * deviation (heads > 1), slice_kl or head_js with 8 draws, cosine, coefficient, an ablation map,
+ * attributes. Sites 3, 7, 11 … lie in their null. */
 MharDataset *sample_full (guint sites, guint heads);
 /* n_heads, entropy and contribution to a set of sample_full's, as a run gives them. */
 void sample_add_sources (MharDataset *set, guint sites, guint heads);

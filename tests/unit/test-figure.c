@@ -14,7 +14,8 @@
 #define FONT "DejaVu Sans"
 
 static const MharFigureKind kinds[]
-    = { MHAR_FIGURE_DEVIATION, MHAR_FIGURE_DEPTH_MAP, MHAR_FIGURE_KL, MHAR_FIGURE_COLLINEARITY, MHAR_FIGURE_COEFFICIENTS };
+    = { MHAR_FIGURE_DEVIATION, MHAR_FIGURE_DEPTH_MAP, MHAR_FIGURE_KL, MHAR_FIGURE_COLLINEARITY, MHAR_FIGURE_COEFFICIENTS,
+        MHAR_FIGURE_ABLATION };
 
 static MharFigureOptions
 plain_options (void)
@@ -225,6 +226,45 @@ test_coefficient_cells (void)
   }
 }
 
+/* The left map's colours run by asinh, 0 in the middle, dots on the uncertain ones; the right map's evenly from 0. */
+static void
+test_ablation_cells (void)
+{
+  g_autoptr (MharDataset) set = sample_full (9, 4);
+  const MharDataset *map = mhar_dataset_find_child (set, "ablation_map");
+  const double *delta = mhar_dataset_get (map, "delta_loss")->data.f64, *mass = mhar_dataset_get (map, "mass")->data.f64;
+  MharFigureOptions options = plain_options ();
+  g_autoptr (MharFigureLayout) layout = mhar_figure_layout_new (set, MHAR_FIGURE_ABLATION, &options, 504, 300, NULL);
+  cairo_surface_t *surface = render (set, MHAR_FIGURE_ABLATION, &options, 504, 300, 8);
+  double most = 0, worst = 0;
+  guint dots = 0;
+
+  g_assert_cmpfloat (layout->high, ==, 4);
+  g_assert_cmpfloat (layout->low, ==, -4);
+  for (guint i = 0; i < layout->n_rows; i++)
+    for (guint j = 0; j < i + 2; j++)
+      most = MAX (most, mass[i * 9 + j]);
+  for (guint p = 0; p < 2; p++)
+    for (guint i = 0; i < layout->n_rows; i++)
+      for (guint j = 0; j < i + 2; j++) {
+        MharFigureRect cell = mhar_figure_layout_cell (layout, p, i, j);
+        guint32 corner = pixel (surface, (int)((cell.x + cell.width * 0.2) * 8), (int)((cell.y + cell.height * 0.2) * 8));
+        guint32 centre = pixel (surface, (int)((cell.x + cell.width / 2) * 8), (int)((cell.y + cell.height / 2) * 8));
+        double share = 0.5 + 0.5 * asinh (delta[i * 9 + j] / 0.01) / asinh (400);
+        MharRgb want = p == 0 ? mhar_colour_map_at (MHAR_MAP_DIVERGING, share)
+                              : mhar_colour_map_at (MHAR_MAP_SEQUENTIAL, mass[i * 9 + j] / most);
+
+        worst = MAX (worst, colour_error (corner, &want));
+        dots += colour_error (centre, &want) > 8;
+        g_assert_true (p == 0 || corner == centre);
+        g_assert_cmpint (corner != centre, ==, p == 0 && (i + j) % 5 == 4);
+      }
+  cairo_surface_destroy (surface);
+  g_test_message ("largest error %.0f %% of the allowance", 100 * worst);
+  g_assert_cmpfloat (worst, <=, 1);
+  g_assert_cmpuint (dots, >, 0);
+}
+
 /* Zero is not the colour of nothing, nor of the page. */
 static void
 test_absent_is_distinct (void)
@@ -417,6 +457,7 @@ test_hostile_labels (void)
 {
   g_autofree char *long_label = g_strnfill (1 << 20, 'W');
   g_autoptr (MharDataset) set = sample_full (9, 2);
+  MharDataset *map;
 
   set_label (set, "site_label", 0, long_label);
   set_label (set, "site_label", 1, "two\nlines\tand a tab\x01");
@@ -425,6 +466,11 @@ test_hostile_labels (void)
   set_label (set, "site_label", 4, NULL);
   set_label (set, "source_label", 8 * 9 + 8, long_label);
   set_label (set, "output_label", 2, long_label);
+  map = mhar_dataset_find_child (set, "ablation_map");
+  set_label (map, "site_label", 0, long_label);
+  set_label (map, "site_label", 1, "\xff\xfe\x80 not UTF-8");
+  set_label (map, "site_label", 2, NULL);
+  set_label (map, "source_label", 7 * 9 + 8, long_label);
   mhar_dataset_set_string (set, "path", long_label);
   mhar_dataset_set_string (set, "mode", "a\nb\xff");
   for (guint k = 0; k < G_N_ELEMENTS (kinds); k++) {
@@ -478,6 +524,8 @@ test_bare_fields (void)
     MharFigureOptions options = plain_options ();
     double width, height;
 
+    if (kinds[k] == MHAR_FIGURE_ABLATION) /* its fields come together */
+      continue;
     g_assert_true (mhar_figure_natural_size (set, kinds[k], NULL, &width, &height, NULL));
     check_border (set, kinds[k], &options, width, height);
   }
@@ -498,6 +546,12 @@ test_odd_numbers (void)
 
       for (gsize i = n % 2; i < mhar_field_length (field); i += 2)
         field->data.f32[i] = values[v];
+    }
+    for (guint n = 0; n < 2; n++) {
+      MharField *field = mhar_dataset_get (mhar_dataset_find_child (set, "ablation_map"), n ? "mass" : "delta_loss");
+
+      for (gsize i = n; i < mhar_field_length (field); i += 2)
+        field->data.f64[i] = (double)values[v];
     }
     mhar_dataset_set_real (set, "null_max_deviation", (double)values[v]);
     for (guint k = 0; k < G_N_ELEMENTS (kinds); k++) {
@@ -697,6 +751,7 @@ main (int argc, char **argv)
   g_test_add_func ("/figure/depth-map-cells", test_depth_map_cells);
   g_test_add_func ("/figure/collinearity-cells", test_collinearity_cells);
   g_test_add_func ("/figure/coefficient-cells", test_coefficient_cells);
+  g_test_add_func ("/figure/ablation-cells", test_ablation_cells);
   g_test_add_func ("/figure/kl-dots", test_kl_dots);
   g_test_add_func ("/figure/hits", test_hits);
   g_test_add_func ("/figure/border", test_border);
