@@ -36,10 +36,11 @@ _mhar_probe_gpus ()
   done
 }
 
-# The values of an option; fails where the option takes none, so that what follows it is completed as usual.
+# The values of an option, after "=" or (none given) after a blank; fails where it takes none there, so that what follows is
+# completed as usual.
 _mhar_probe_value ()
 {
-  local option=$1 word=$2
+  local option=$1 word=$2 equals=$3
   case $option in
     -t | --text) _mhar_probe_files "$word" ;;
     --tokens) _mhar_probe_files "$word" .u16 .u32 .npy ;;
@@ -54,7 +55,7 @@ _mhar_probe_value ()
     --slicing) _mhar_probe_words 'contiguous interleaved' "$word" ;;
     --null-norm) _mhar_probe_words 'query slice' "$word" ;;
     --table) _mhar_probe_words 'text markdown csv latex' "$word" ;;
-    --figure-kind) _mhar_probe_words 'deviation depth-map kl collinearity coefficients' "$word" ;;
+    --figure-kind) _mhar_probe_words 'deviation depth-map kl collinearity coefficients ablation' "$word" ;;
     --theme) _mhar_probe_words 'light dark' "$word" ;;
     --style) _mhar_probe_words 'default authors' "$word" ;;
     --save-weights)
@@ -62,10 +63,12 @@ _mhar_probe_value ()
       [[ $word == -* ]] && return 1
       _mhar_probe_words 'no f32 f16' "$word"
       ;;
+    # Sites: nothing to offer, and only after "=".
+    --consensus | --swap-heads | --permute-heads | --null-query | --uniform) [[ -n $equals ]] || return 1 ;;
     --progress) _mhar_probe_words 'auto always never' "$word" ;;
     # Numbers and text: nothing to offer.
     -p | --prompt | --context | --max-tokens | --skip-first | --batch | --heads | --slices | --null-draws | \
-      --null-tokens | --match-sources | --seed | --first-sites | --tolerance) ;;
+      --null-tokens | --match-sources | --seed | --first-sites | --tolerance | --ablate | --top-k | --regroup) ;;
     *) return 1 ;;
   esac
   return 0 # whether or not there was anything to offer
@@ -74,9 +77,10 @@ _mhar_probe_value ()
 _mhar_probe ()
 {
   # What readline calls the word: without "--option=", which it takes for words of their own.
-  local word=$2 i option before=''
+  local word=$2 i option before='' equals=''
   local options='--kl --depth-maps --collinearity --all --slices --slicing --null-draws --null-norm --null-tokens
-    --match-sources --seed --text --prompt --tokens --context --max-tokens --skip-first --batch --device --precision
+    --match-sources --seed --ablate --consensus --swap-heads --permute-heads --null-query --uniform --top-k --regroup
+    --ablation-map --text --prompt --tokens --context --max-tokens --skip-first --batch --device --precision
     --config --map --heads --block-delta --strict --routing --output --save-weights --digest --table --json --figure --figure-kind --first-sites
     --theme --style --quiet --progress --info --sites --weights-only --verify --tolerance --from --devices --version --help'
 
@@ -88,9 +92,9 @@ _mhar_probe ()
     fi
   done
   if [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then
-    option=${COMP_WORDS[COMP_CWORD - 1]}
+    option=${COMP_WORDS[COMP_CWORD - 1]} equals=1
   elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == = ]] && ((COMP_CWORD >= 2)); then
-    option=${COMP_WORDS[COMP_CWORD - 2]}
+    option=${COMP_WORDS[COMP_CWORD - 2]} equals=1
   elif [[ ${COMP_LINE:0:COMP_POINT} =~ cuda:[a-z0-9]*$ ]]; then
     # The colon parts words unless COMP_WORDBREAKS was changed; then it is part of this one.
     [[ $word == *:* ]] && before=${word%:*}:
@@ -99,7 +103,7 @@ _mhar_probe ()
   else
     option=${COMP_WORDS[COMP_CWORD - 1]}
   fi
-  _mhar_probe_value "$option" "$word" && return
+  _mhar_probe_value "$option" "$word" "$equals" && return
   if [[ $word == -* ]]; then
     _mhar_probe_words "$options -d -f -h -o -p -q -t" "$word"
   else

@@ -22,6 +22,9 @@ COMPLETION = os.path.join(DATA, "mhar-probe.bash")
 DEMO = ["config.json", "model.safetensors", "tokenizer.json"]
 SHORT_RUN = "--max-tokens 12 --context 6 --null-draws 2 --match-sources 6 --device cpu -q".split()
 TAKES_ANYTHING = {"--config", "--map", "--text", "--prompt", "--tokens", "--output", "--figure", "--verify", "--from", "--device"}
+# Sites, sources and heads of a checkpoint: what is one of them only the checkpoint can tell.
+TAKES_SITES = {"--ablate", "--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform", "--top-k", "--regroup"}
+AFTER_EQUALS = {"--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform"}  # a value, or none
 
 
 def run(*words, program=PROGRAM, data=DATA, **more):
@@ -104,6 +107,10 @@ def check_completion_options():
         os.mkdir(os.path.join(folder, "checkpoint"))
         for name, (value, _) in sorted(ours.items()):
             after = complete(name, "", folder=folder)
+            if name in AFTER_EQUALS:
+                if after != {"checkpoint"} or complete(f"{name}=", folder=folder):
+                    bad.append(f"the completion takes what follows {name} for its value, or offers something after {name}=")
+                continue
             if value is None and after != {"checkpoint"}:
                 bad.append(f"after {name}, which takes no value, the completion offers {sorted(after)}")
             if value is not None and not value.startswith("FILE") and "checkpoint" in after:
@@ -115,7 +122,7 @@ def check_choices():
     """Choices and ranges as the program's refusals name them, and defaults as its help does."""
     page, bad, counted = page_options(), [], 0
     for name, (value, text) in sorted(help_options().items()):
-        if value is None or len(name) == 2 or name in TAKES_ANYTHING or name not in page:
+        if value is None or len(name) == 2 or name in TAKES_ANYTHING | TAKES_SITES or name not in page:
             continue
         said, entry = refusal(name), page[name][1]
         choices = re.search(r"(?:takes|is not) one of (.*?)(?:, not “|$)", said.strip())
@@ -174,20 +181,24 @@ def check_output_words():
     rows = run(*folders, *SHORT_RUN, "--table", "markdown").stdout.splitlines()[2:]
     weights, answered = (run("--weights-only", *folders, "-q", *how) for how in (["--table", "markdown"], ["--json"]))
     rows += weights.stdout.splitlines()[2:]
+    edited = [run(folders[1], *SHORT_RUN, "--ablation-map", *how) for how in (["--table", "markdown"], ["--json", "--uniform"])]
+    rows += edited[0].stdout.splitlines()[2:]
+    if edited[0].returncode or edited[1].returncode:
+        return ["the interventions cannot be run: " + edited[0].stderr + edited[1].stderr]
     if table.returncode or answer.returncode or weights.returncode or answered.returncode or len(rows) < 30:
         return ["the demo checkpoints cannot be run: " + table.stderr]
     labels = {row.replace("\\|", "¦").split("|")[1].strip().replace("¦", "\\|") for row in rows}
-    titles = {re.sub(r" \(nat\)$", "", label.strip("*")) for label in labels if label.startswith("**")}
+    titles = {re.sub(r" \(nat(/token)?\)$", "", label.strip("*")) for label in labels if label.startswith("**")}
     labels = {re.sub(r" \(nat/token\)$", "", label) for label in labels if not label.startswith("**")}
     page, keys = section("THE TABLE"), section("JSON")
     bad = [f"the man page does not explain the row “{x}”" for x in sorted(labels) if f"**{x}**" not in page]
     bad += [f"the man page does not name the heading “{x}”" for x in sorted(titles) if f"*{x}*" not in page]
-    return bad + [f"the man page does not explain the key {x}" for x in sorted(keys_of([json.loads(answer.stdout), json.loads(answered.stdout)]))
+    return bad + [f"the man page does not explain the key {x}" for x in sorted(keys_of([json.loads(x.stdout) for x in (answer, answered, edited[1])]))
                   if f"``{x}``" not in keys]
 
 
 def check_schema():
-    """Every variable and attribute of a file of --weights-only is in the schema."""
+    """Every variable and attribute of a file of --weights-only, and every variable of interventions, is in the schema."""
     text, bad = read(os.path.join(DATA, "hdf5-schema.md")), []
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "w.h5")
@@ -201,6 +212,15 @@ def check_schema():
                     bad.append(f"the schema lacks {name}")
                 elif field.attrs.get("CLASS") != b"DIMENSION_SCALE" and dims not in row.group(1) and name not in ("site_label", "n_sources", "n_heads"):
                     bad.append(f"the schema gives {name} the dimensions {row.group(1).strip()}, the file {dims}")
+        run(os.path.join(DATA, "demo", "mhar"), *SHORT_RUN, "--ablation-map", "--uniform", "-o", out)
+        with h5py.File(out) as f:
+            for group in ("interventions", "ablation_map"):
+                about = " ".join(row for row in text.splitlines() if row.startswith(f"| `{group}/"))
+                scales = {"site", "source", "bound", "intervention"}
+                bad += [f"the schema lacks {group}/{name}" for name in f["checkpoint_0"][group]
+                        if name not in scales and f"`{group}/{name}`" not in about and f", `{name}`" not in about]
+            bad += [f"the schema lacks sums/{name}" for name in ("intervention_loss", "ablation_loss", "mass")
+                    if name not in f["checkpoint_0/sums"] or f"`{name}` [window" not in text]
     return bad
 
 
