@@ -95,6 +95,7 @@ bench (const char *path, guint T, guint W, int repeats, GError **error)
       return FALSE;
   }
   double f = median (one, repeats), s = median (shared, repeats), a = median (apart, repeats);
+  printf ("processor time of all threads:\n");
   printf ("forward and loss                 %9.1f ms\n", 1e3 * f);
   printf ("%4u ablations, beginning shared %9.1f ms  %.2f of a forward each\n", list->len, 1e3 * s, s / f / list->len);
   printf ("%4u ablations, each by itself   %9.1f ms  ratio %.2f\n", list->len, 1e3 * a, s / a);

@@ -37,6 +37,9 @@ def main():
     demo = os.path.join(ROOT, "data", "demo", "single")
     print(f"--kl on the demo, 2,048 tokens, 32 draws: {seconds('--kl', '--max-tokens', '2048', '--device', 'cpu', demo):.2f} s")
     print(f"--all on the demo, 2,048 tokens, 32 draws: {seconds('--max-tokens', '2048', '--device', 'cpu', demo):.2f} s")
+    mhar = os.path.join(ROOT, "data", "demo", "mhar")
+    print("the ablation map of the demo, 2,048 tokens:", flush=True)
+    subprocess.run([os.path.join(BUILD, "tests", "bench", "bench-interventions"), mhar, "1024", "2"], check=True)
 
 
 if __name__ == "__main__":

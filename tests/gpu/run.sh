@@ -2,13 +2,13 @@
 # run.sh BUILD [STAGE…]: every GPU test and benchmark of a build on this machine, and a short table at the end. Needs the build (or what
 # pack.sh made of it), its libraries, CUDA and cuBLAS. Exit 77 where there is no GPU, 1 where a test fails.
 #
-# Stages: ops model golden sanitizer route forward two (all but `two` when none is named; `two` needs two GPUs).
+# Stages: ops model golden interventions sanitizer route forward two (all but `two` when none is named; `two` needs two GPUs).
 # Logs go to $LOGS (BUILD/gpu-logs). The model tests read the fixtures beside this script.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- ops model golden sanitizer route forward
+[ $# -gt 0 ] || set -- ops model golden interventions sanitizer route forward
 tests=$(cd "$here/.." && pwd)
 logs=${LOGS:-$build/gpu-logs}
 mkdir -p "$logs"
@@ -52,6 +52,13 @@ for stage in "$@"; do
       tap golden python3 "$tests/numeric/test_golden.py" --device cuda --precision fp32
     else
       note "golden     skipped: no python3"
+    fi
+    ;;
+  interventions)
+    if command -v python3 >/dev/null && python3 -c 'import numpy' 2>/dev/null; then
+      tap interventions python3 "$tests/numeric/test_interventions.py" "$build/tests/unit/edited-logits" --device cuda --precision fp32
+    else
+      note "interventions skipped: no python3 with numpy"
     fi
     ;;
   two) tap two "$build/tests/gpu/test-model" cuda:all "$tests" ;;

@@ -32,6 +32,22 @@ def check_means(path, index):
     check(abs(float(run.weight.isel(site=-1, head=0).sum()) - 1) < 1e-6, f"{name}: weights of a site sum to one")
 
 
+def check_interventions(path):
+    """Their groups open by themselves, and the map lies on labelled axes."""
+    fixtures = os.path.join(os.environ["MHAR_TEST_DATA"], "fixtures")
+    subprocess.run([os.environ["MHAR_PROBE"], "--quiet", "--device", "cpu", "--tokens", os.path.join(fixtures, "public-domain.u16"),
+                    "--max-tokens", "150", "--context", "32", "--ablation-map", "--uniform", "--ablate", "*:embed", "-o", path,
+                    os.path.join(fixtures, "mini-full_mh")], check=True, stdout=subprocess.DEVNULL)
+    test_readers.check_file(path)
+    asked = xr.open_dataset(path, group="checkpoint_0/interventions", engine="h5netcdf")
+    cells = xr.open_dataset(path, group="checkpoint_0/ablation_map", engine="h5netcdf")
+    check(list(asked.spec.values) == ["uniform=*", "*:embed"], "interventions: named in the order asked for")
+    check((asked.delta_loss_interval[:, 0] <= asked.delta_loss_interval[:, 1]).all(), "interventions: intervals are in order")
+    check(int(cells.delta_loss.sel(site=8).notnull().sum()) == 9 and cells.delta_loss.dims == ("site", "source"),
+          "ablation_map: the final read has nine sources, found by its number")
+    check(np.allclose(cells.mass.sum("source").values, 1, atol=1e-6), "ablation_map: the mass of a site is one")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "demo.h5")
@@ -41,6 +57,7 @@ def main():
         test_readers.check_file(path)
         for index in range(2):
             check_means(path, index)
+        check_interventions(os.path.join(folder, "edited.h5"))
     print(f"1..{test_readers.count}")
     return 1 if test_readers.failures else 0
 
