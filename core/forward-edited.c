@@ -22,7 +22,8 @@ put_aside (MharForward *f, gboolean back)
   int status = MHAR_OK;
 
   if (f->needs.stream)
-    status = back ? ops->combine (c, 1, kept, 0, kept, count, stream) : ops->combine (c, 1, stream, 0, stream, count, kept);
+    status = back ? ops->combine (c, 1, kept, 0, kept, count, stream)
+                  : ops->combine (c, 1, stream, 0, stream, count, kept);
   if (status == MHAR_OK && f->latest.buffer == f->out)
     status = back ? ops->combine (c, 1, kept_out, 0, kept_out, count, out)
                   : ops->combine (c, 1, out, 0, out, count, kept_out);
