@@ -88,6 +88,15 @@ check_job (const MharCliOptions *o, const Job *job, GError **error)
   return check_heeded (o, job, error);
 }
 
+/* Controls are made by a run. */
+static gboolean
+check_controls (const MharCliOptions *o, GError **error)
+{
+  if (o->weights_only && MAX (o->probe.n_all_slices, o->probe.n_all_slicings) > 1)
+    return mhar_bad_usage (error, "--weights-only cuts queries in one way; give it one number for --slices and one --slicing");
+  return TRUE;
+}
+
 static gboolean
 check_checkpoints (const MharCliOptions *o, GError **error)
 {
@@ -156,6 +165,6 @@ mhar_cli_options_check (const MharCliOptions *o, GError **error)
     return mhar_bad_usage (error, "--info, --sites, --weights-only, --verify, --from and --devices are separate jobs; choose one");
   if ((o->text != NULL) + (o->prompt != NULL) + (o->tokens != NULL) > 1)
     return mhar_bad_usage (error, "--text, --prompt and --tokens are three ways to give one input; choose one");
-  return check_checkpoints (o, error) && check_output (o, error) && (job == NULL || check_job (o, job, error))
-         && check_about (o, error);
+  return check_checkpoints (o, error) && check_output (o, error) && check_controls (o, error)
+         && (job == NULL || check_job (o, job, error)) && check_about (o, error);
 }

@@ -107,7 +107,7 @@ parse_slices (const char *text, gpointer field, GError **error)
     o->all_slices[o->n_all_slices++] = (guint) value;
   }
   if (n == 0 || n > MHAR_MAX_SLICES)
-    return mhar_bad_usage (error, "--slices takes 1 to %d numbers, not %u", MHAR_MAX_SLICES, n);
+    return mhar_bad_usage (error, "--slices takes a whole number from 2 to 65536, or up to %d of them, not “%s”", MHAR_MAX_SLICES, text);
   o->slices = o->all_slices[0];
   return TRUE;
 }
@@ -166,11 +166,11 @@ static const MharOptionRow probe_rows[] = {
     MHAR_PROBE_DEPTH_MAPS },
   { "collinearity", 0, BITS, AT (probe.probes), NULL, "Cosines between sublayer outputs", MHAR_PROBE_COLLINEARITY },
   { "all", 0, BITS, AT (probe.probes), NULL, "All of them (the default)", MHAR_PROBE_ALL },
-  { "slices", 0, PARSED, AT (probe), "S[,S…]", "Slices of a query (4); several add controls to the first", .parse = parse_slices },
-  { "slicing", 0, PARSED, AT (probe), "HOW", "contiguous (the default), interleaved, or both", .parse = parse_slicing },
+  { "slices", 0, PARSED, AT (probe), "S,…", "Slices of a query (4); several add controls to the first", .parse = parse_slices },
+  { "slicing", 0, PARSED, AT (probe), "HOW", "contiguous (the default), interleaved or both", .parse = parse_slicing },
   { "null-draws", 0, COUNT, AT (probe.null_draws), "N", "Null queries a site (32); 0: no null", 0, 1000000 },
-  { "null-kind", 0, PARSED, AT (probe), "KIND[,KIND…]",
-    "Null queries: random (the default), shuffled or swapped; several add controls", .parse = parse_null_kind },
+  { "null-kind", 0, PARSED, AT (probe), "KIND,…",
+    "Null queries: random (the default), shuffled or swapped; or several", .parse = parse_null_kind },
   { "null-norm", 0, CHOICE, AT (probe.null_norm_slice), "HOW",
     "Null queries get the norm of the query (the default) or of each slice", .choices = "query|slice" },
   { "null-tokens", 0, WIDE, AT (probe.null_tokens), "N", "Tokens the nulls see (all)", 1, G_MAXINT32 },

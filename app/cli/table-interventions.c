@@ -2,7 +2,7 @@
 #include "app/cli/table-interventions.h"
 
 #include "app/cli/jobs.h"
-#include "app/cli/table.h"
+#include "app/cli/table-rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,12 +27,12 @@ static char *
 change (double delta, double low, double high)
 {
   int decimals = mhar_table_decimals (delta);
-  g_autofree char *value = mhar_table_number (delta, decimals);
+  g_autofree char *value = mhar_table_fixed (delta, decimals);
   g_autofree char *signed_value = g_strconcat (delta >= 0 ? "+" : "", value, NULL);
 
   if (!isfinite (low) || !isfinite (high))
     return g_steal_pointer (&signed_value);
-  g_autofree char *from = mhar_table_number (low, decimals), *to = mhar_table_number (high, decimals);
+  g_autofree char *from = mhar_table_fixed (low, decimals), *to = mhar_table_fixed (high, decimals);
   return g_strdup_printf ("%s [%s%s, %s%s]", signed_value, low >= 0 ? "+" : "", from, high >= 0 ? "+" : "", to);
 }
 
@@ -115,21 +115,21 @@ cell_its_mass (const MharDataset *map)
 {
   gsize at = 0;
 
-  return largest_cell (map, &at) ? mhar_table_number (mhar_dataset_get (map, "mass")->data.f64[at], 4) : NULL;
+  return largest_cell (map, &at) ? mhar_table_fixed (mhar_dataset_get (map, "mass")->data.f64[at], 4) : NULL;
 }
 
 static char *
 cell_rank (const MharDataset *map)
 {
   double value = mhar_dataset_real (map, "rank_correlation", NAN);
-  return isnan (value) ? NULL : mhar_table_number (value, 4);
+  return isnan (value) ? NULL : mhar_table_fixed (value, 4);
 }
 
 static char *
 cell_within (const MharDataset *map)
 {
   double value = mhar_dataset_real (map, "rank_correlation_within", NAN);
-  return isnan (value) ? NULL : mhar_table_number (value, 4);
+  return isnan (value) ? NULL : mhar_table_fixed (value, 4);
 }
 
 static void

@@ -3,219 +3,10 @@
 
 #include "app/cli/jobs.h"
 #include "app/cli/table-interventions.h"
-#include "probes/weights-only.h"
+#include "app/cli/table-rows.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef char *(*Cell) (const MharDataset *set, const char *name);
-
-/* A row of the table: what it says of a dataset; NULL where the dataset has nothing to say. A row without a cell is a
- * heading. */
-typedef struct {
-  const char *label, *units;
-  const char *name; /* of the attribute */
-  Cell cell;
-} Row;
-
-/* Four decimals, or as many more as show three digits of a small value, up to seven. */
-int
-mhar_table_decimals (double value)
-{
-  int decimals = 4;
-
-  for (double least = 0.01; decimals < 7 && fabs (value) < least && value != 0; least /= 10)
-    decimals++;
-  return decimals;
-}
-
-/* In the C locale, whatever is set. What seven decimals cannot show is not printed as 0 but in scientific form. */
-char *
-mhar_table_number (double value, int decimals)
-{
-  char text[G_ASCII_DTOSTR_BUF_SIZE], format[] = "%.4f";
-
-  if (!isfinite (value))
-    return g_strdup ("n/a");
-  format[2] = (char) ('0' + decimals);
-  return g_strdup (g_ascii_formatd (text, sizeof text, value != 0 && fabs (value) < 1e-5 ? "%.2e" : format, value));
-}
-
-static char *
-cell_real (const MharDataset *set, const char *name)
-{
-  double value = mhar_dataset_real (set, name, NAN);
-  return isnan (value) ? NULL : mhar_table_number (value, mhar_table_decimals (value));
-}
-
-static char *
-cell_integer (const MharDataset *set, const char *name)
-{
-  return g_strdup_printf ("%" G_GINT64_FORMAT, mhar_dataset_integer (set, name, 0));
-}
-
-/* A plain Transformer has none. */
-static char *
-cell_heads (const MharDataset *set, const char *name)
-{
-  return mhar_dataset_integer (set, "sites", 0) > 0 ? cell_integer (set, name) : NULL;
-}
-
-static char *
-cell_string (const MharDataset *set, const char *name)
-{
-  const char *text = mhar_dataset_string (set, name);
-  return text != NULL ? mhar_printable (text) : NULL;
-}
-
-static char *
-cell_shape (const MharDataset *set, const char *name G_GNUC_UNUSED)
-{
-  return g_strdup_printf ("%" G_GINT64_FORMAT " × %" G_GINT64_FORMAT, mhar_dataset_integer (set, "layers", 0),
-                          mhar_dataset_integer (set, "width", 0));
-}
-
-static char *
-cell_sources (const MharDataset *set, const char *name G_GNUC_UNUSED)
-{
-  if (mhar_weights_only_is (set))
-    return NULL;
-  const MharField *n = mhar_dataset_get (set, "n_sources");
-  gint32 low = G_MAXINT32, high = 0;
-
-  for (gsize i = 0; n != NULL && i < n->shape[0]; i++) {
-    low = MIN (low, n->data.i32[i]);
-    high = MAX (high, n->data.i32[i]);
-  }
-  if (high == 0)
-    return g_strdup ("no reads");
-  return low == high ? g_strdup_printf ("%d", low) : g_strdup_printf ("%d–%d", low, high);
-}
-
-static char *
-cell_tokens (const MharDataset *set, const char *name G_GNUC_UNUSED)
-{
-  if (mhar_weights_only_is (set))
-    return NULL;
-  return g_strdup_printf ("%" G_GINT64_FORMAT " / %" G_GINT64_FORMAT, mhar_dataset_integer (set, "tokens", 0),
-                          mhar_dataset_integer (set, "windows", 0));
-}
-
-static char *
-cell_slicing (const MharDataset *set, const char *name)
-{
-  if (mhar_dataset_get (set, name) == NULL)
-    return NULL;
-  g_autofree char *slicing = cell_string (set, "slicing");
-  return g_strdup_printf ("%" G_GINT64_FORMAT " %s", mhar_dataset_integer (set, "slices", 0),
-                          slicing != NULL ? slicing : "");
-}
-
-/* "0.0301 ± 0.0012": a null and its standard deviation over draws, to the same place; `prefix` is of their names. */
-static char *
-cell_null (const MharDataset *set, const char *prefix)
-{
-  g_autofree char *null_name = g_strconcat (prefix, "_null", NULL), *sd_name = g_strconcat (prefix, "_null_sd", NULL);
-  double null = mhar_dataset_real (set, null_name, NAN), sd = mhar_dataset_real (set, sd_name, NAN);
-  int decimals = mhar_table_decimals (null);
-
-  if (isnan (null) || isnan (sd))
-    return cell_real (set, null_name);
-  g_autofree char *value = mhar_table_number (null, decimals), *spread = mhar_table_number (sd, decimals);
-  return g_strdup_printf ("%s ± %s", value, spread);
-}
-
-static char *
-cell_matched (const MharDataset *set, const char *name G_GNUC_UNUSED)
-{
-  if (mhar_dataset_get (set, "matched_kl") == NULL)
-    return NULL;
-  return g_strdup_printf ("%" G_GINT64_FORMAT " sources", mhar_dataset_integer (set, "match_sources", 0));
-}
-
-static char *
-cell_verdict (const MharDataset *set, const char *name G_GNUC_UNUSED)
-{
-  double trained = mhar_dataset_real (set, "max_deviation", NAN),
-         null = mhar_dataset_real (set, "null_max_deviation", NAN);
-
-  if (isnan (trained) || isnan (null))
-    return NULL;
-  if (mhar_dataset_integer (set, "draws", 0) < 2)
-    return g_strdup ("none: one draw has no spread");
-  return g_strdup (trained > null ? "above the null's mean" : "not above the null");
-}
-
-/* "0.1201–1.4402": least and most of a field. */
-static char *
-cell_range (const MharDataset *set, const char *name)
-{
-  const MharField *field = mhar_dataset_get (set, name);
-  double low = INFINITY, high = -INFINITY;
-
-  for (gsize i = 0; field != NULL && i < mhar_field_length (field); i++) {
-    low = fmin (low, mhar_field_value (field, i));
-    high = fmax (high, mhar_field_value (field, i));
-  }
-  if (low > high)
-    return NULL;
-  int decimals = mhar_table_decimals (low);
-  g_autofree char *least = mhar_table_number (low, decimals), *most = mhar_table_number (high, decimals);
-  return g_strdup_printf ("%s–%s", least, most);
-}
-
-static char *
-cell_floor (const MharDataset *set, const char *name)
-{
-  g_autofree char *value = cell_real (set, name), *floor = cell_real (set, "head_correlation_floor");
-  return value != NULL && floor != NULL ? g_strdup_printf ("%s (%s)", value, floor) : NULL;
-}
-
-static const Row rows[] = {
-  { "mode", "", "mode", cell_string },
-  { "layers × width", "", NULL, cell_shape },
-  { "routing heads", "", "heads", cell_heads },
-  { "sites", "", "sites", cell_integer },
-  { "sources N", "", NULL, cell_sources },
-  { "tokens / windows", "", NULL, cell_tokens },
-  { "loss", "nat/token", "loss", cell_real },
-  { "Routing queries, from the weights alone", "", NULL, NULL },
-  { "norm of q", "", "query_norm", cell_range },
-  { "norm of q ⊙ g", "", "scored_norm", cell_range },
-  { "mean cosine of two sites", "", "query_cosine_mean", cell_real },
-  { "mean |cosine| of two sites", "", "query_cosine_mean_abs", cell_real },
-  { "mean cosine of two sites' slices", "", "slice_site_cosine_mean", cell_real },
-  { "mean |cosine| of two sites' slices", "", "slice_site_cosine_mean_abs", cell_real },
-  { "mean cosine of a site's slices", "", "slice_cosine_mean", cell_real },
-  { "mean |cosine| of a site's slices", "", "slice_cosine_mean_abs", cell_real },
-  { "slices", "", "query_norm", cell_slicing },
-  { "Slice disagreement KL", "nat", NULL, NULL },
-  { "slices", "", "slice_kl", cell_slicing },
-  { "trained", "", "slice_kl_trained", cell_real },
-  { "median over sites", "", "slice_kl_median", cell_real },
-  { "null (random queries)", "", "slice_kl", cell_null },
-  { "excess", "", "slice_kl_excess", cell_real },
-  { "Slice disagreement, matched count", "nat", NULL, NULL },
-  { "over", "", NULL, cell_matched },
-  { "trained", "", "matched_kl_trained", cell_real },
-  { "median over sites", "", "matched_kl_median", cell_real },
-  { "null (random queries)", "", "matched_kl", cell_null },
-  { "excess", "", "matched_kl_excess", cell_real },
-  { "Head disagreement", "nat", NULL, NULL },
-  { "trained", "", "head_js_trained", cell_real },
-  { "median over sites", "", "head_js_median", cell_real },
-  { "null (random queries)", "", "head_js", cell_null },
-  { "excess", "", "head_js_excess", cell_real },
-  { "Deviation from consensus", "", NULL, NULL },
-  { "largest", "", "max_deviation", cell_real },
-  { "largest, random queries", "", "null_max_deviation", cell_real },
-  { "verdict", "", NULL, cell_verdict },
-  { "head correlation (floor)", "", "head_correlation", cell_floor },
-  { "replication r", "", "replication_r", cell_real },
-  { "Collinearity of outputs", "", NULL, NULL },
-  { "mean cosine", "", "collinearity_mean", cell_real },
-  { "mean |cosine|", "", "collinearity_mean_abs", cell_real },
-};
 
 static const char *
 path_of (const GPtrArray *sets, guint c)
@@ -249,8 +40,7 @@ build (const GPtrArray *sets)
   GPtrArray *lines = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
   char *heading = NULL;
 
-  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
-    const Row *row = &rows[r];
+  for (const MharTableRow *row = mhar_table_rows; row->label != NULL; row++) {
     char *label = row->units[0] != '\0' ? g_strdup_printf ("%s (%s)", row->label, row->units) : g_strdup (row->label);
     gboolean any = FALSE;
     if (row->cell == NULL) {
@@ -277,6 +67,7 @@ build (const GPtrArray *sets)
     g_ptr_array_add (lines, line);
   }
   g_free (heading);
+  mhar_table_add_controls (sets, lines);
   return lines;
 }
 
@@ -419,23 +210,45 @@ append_csv (GString *out, const char *text)
   g_string_append_printf (out, "\"%s\"", doubled);
 }
 
-typedef struct {
-  GString *out;
-  const char *path;
-} CsvLine;
-
 static void
-append_csv_number (const char *name, double value, gpointer user)
+csv_line (GString *out, const char *path, const char *prefix, const char *name, double value)
 {
-  CsvLine *to = user;
   char text[G_ASCII_DTOSTR_BUF_SIZE];
 
   if (!isfinite (value))
     return;
-  append_csv (to->out, to->path);
-  g_string_append_c (to->out, ',');
-  append_csv (to->out, name);
-  g_string_append_printf (to->out, ",%s\n", g_ascii_dtostr (text, sizeof text, value));
+  g_autofree char *quantity = g_strconcat (prefix, name, NULL);
+  append_csv (out, path);
+  g_string_append_c (out, ',');
+  append_csv (out, quantity);
+  g_string_append_printf (out, ",%s\n", g_ascii_dtostr (text, sizeof text, value));
+}
+
+typedef struct {
+  GString *out;
+  const char *path;
+} CsvPlace;
+
+static void
+append_csv_number (const char *name, double value, gpointer user)
+{
+  const CsvPlace *to = user;
+  csv_line (to->out, to->path, "", name, value);
+}
+
+/* "control.slice_kl.4.contiguous.random.excess", a line a control and number. */
+static void
+csv_controls (GString *out, const char *path, const MharDataset *controls)
+{
+  for (gsize i = 0; controls != NULL && i < mhar_dataset_get (controls, "trained")->shape[0]; i++) {
+    g_autofree char *name = mhar_table_control_name (controls, i, ".");
+    g_autofree char *prefix = g_strdup_printf ("control.%s.", name);
+    for (guint f = 0; f < mhar_dataset_n_fields (controls); f++) {
+      const MharField *field = mhar_dataset_field (controls, f);
+      if (field->type == MHAR_FIELD_F64)
+        csv_line (out, path, prefix, field->name, mhar_field_value (field, i));
+    }
+  }
 }
 
 /* One line a checkpoint and number, at full precision: for programs, not for eyes. */
@@ -447,18 +260,16 @@ format_csv (GString *out, const GPtrArray *sets)
     const MharDataset *set = g_ptr_array_index ((GPtrArray *) sets, c);
     for (guint a = 0; a < mhar_dataset_n_attributes (set); a++) {
       const MharAttribute *attribute = mhar_dataset_attribute (set, a);
-      char text[G_ASCII_DTOSTR_BUF_SIZE];
-      if (attribute->type == MHAR_ATTRIBUTE_INTEGER)
-        g_snprintf (text, sizeof text, "%" G_GINT64_FORMAT, attribute->integer);
-      else if (attribute->type == MHAR_ATTRIBUTE_REAL && isfinite (attribute->real))
-        g_ascii_dtostr (text, sizeof text, attribute->real);
-      else
-        continue;
-      append_csv (out, path_of (sets, c));
-      g_string_append_printf (out, ",%s,%s\n", attribute->name, text);
+      if (attribute->type == MHAR_ATTRIBUTE_INTEGER) {
+        append_csv (out, path_of (sets, c));
+        g_string_append_printf (out, ",%s,%" G_GINT64_FORMAT "\n", attribute->name, attribute->integer);
+      } else if (attribute->type == MHAR_ATTRIBUTE_REAL) {
+        csv_line (out, path_of (sets, c), "", attribute->name, attribute->real);
+      }
     }
-    CsvLine line = { out, path_of (sets, c) };
-    mhar_csv_interventions (set, append_csv_number, &line);
+    csv_controls (out, path_of (sets, c), mhar_dataset_find_child (set, "controls"));
+    CsvPlace place = { out, path_of (sets, c) };
+    mhar_csv_interventions (set, append_csv_number, &place);
   }
 }
 

@@ -12,8 +12,4 @@ char *mhar_table_format (const GPtrArray *sets, MharTableStyle style);
 /* What --weights-only has to say of each query, under the table: text, g_free; NULL where no set has such results. */
 char *mhar_table_weights (const GPtrArray *sets);
 
-/* Decimals that show three digits of a value, four to seven; and the value to so many, in the C locale. g_free. */
-int mhar_table_decimals (double value);
-char *mhar_table_number (double value, int decimals);
-
 G_END_DECLS

@@ -64,7 +64,7 @@ def table_rounds_the_json(scratch):
     one = report("mini-full", *TEXT, **HERE)["checkpoints"][0]
     for label, value in (("loss (nat/token)", one["loss"]), ("  trained", one["slice_kl"]["trained"]),
                          ("  mean |cosine|", one["collinearity"]["mean_abs"])):
-        printed = re.search(rf"^{re.escape(label)} +(\S+)$", text, re.M).group(1)
+        printed = re.search(rf"^{re.escape(label)} +(\S+) \[.*\]$", text, re.M).group(1)
         assert printed == f"{value:.4f}", (label, printed, value)
 
 
@@ -107,16 +107,24 @@ def sites_as_json(scratch):
 
 # --json: exactly the keys of the design
 
-DISAGREEMENT = {"draws", "trained", "median", "null", "null_sd", "excess", "per_site"}
-CHECKPOINT = {"path", "mode", "dialect", "layers", "width", "heads", "sites", "tokens", "windows", "loss", "collinearity", "per_site",
-              "warnings"}
+def with_intervals(*names):
+    return set(names) | {name + "_interval" for name in names}
+
+
+DISAGREEMENT = with_intervals("trained", "median", "null", "excess") | {"draws", "null_sd", "null_kind", "p_value",
+                                                                          "null_draw_interval", "per_site"}
+OF_THE_NULL = with_intervals("null", "excess") | {"draws", "null_sd", "null_kind", "p_value", "null_draw_interval"}
+CHECKPOINT = {"path", "mode", "dialect", "layers", "width", "heads", "sites", "tokens", "windows", "collinearity", "per_site",
+              "warnings", "bootstrap"} | with_intervals("loss")
 
 
 def check_disagreement(found, sites, extra=(), draws=4):
-    null = {"draws", "null", "null_sd", "excess"} if draws == 0 else set()
-    assert set(found) == (DISAGREEMENT - null) | set(extra), set(found)
+    assert set(found) == (DISAGREEMENT - (OF_THE_NULL if draws == 0 else set())) | set(extra), set(found)
     for site in found["per_site"]:
-        assert set(site) == {"site", "label", "sources", "trained", "null"}
+        of_null = {"null_interval", "p_value"} if draws > 0 else set()
+        assert set(site) == {"site", "label", "sources", "null"} | with_intervals("trained") | of_null, set(site)
+        for name in with_intervals("trained", "null"):
+            assert not name.endswith("_interval") or name not in site or site[name][0] <= site[name][1], site
         assert (site["null"] is None) == (draws == 0) and isinstance(site["trained"], float)
     assert [s["site"] for s in found["per_site"]] == sites
     assert math.isclose(found["trained"], np.mean([s["trained"] for s in found["per_site"]]), rel_tol=1e-6)
@@ -145,14 +153,20 @@ def json_keys(scratch):
     check_disagreement(full["slice_kl"]["matched"], [5, 6, 7, 8], {"count"})
     assert (full["slice_kl"]["slices"], full["slice_kl"]["slicing"], full["slice_kl"]["matched"]["count"]) == (4, "contiguous", 6)
     check_disagreement(mh["head_js"], list(range(1, 9)))
-    assert set(mh["depth_map"]) == {"max_deviation", "null_max_deviation", "head_correlation", "head_correlation_floor", "replication_r"}
+    assert set(mh["depth_map"]) == with_intervals("max_deviation", "null_max_deviation", "head_correlation", "replication_r") | {
+        "head_correlation_floor", "p_value", "null_draw_interval", "per_site"}
+    for site in mh["depth_map"]["per_site"]:
+        assert set(site) == {"site", "label", "sources", "null_max_deviation", "p_value", "p_value_corrected",
+                             "p_value_heads"} | with_intervals("max_deviation")
+        assert len(site["p_value_heads"]) == 4 and min(site["p_value_heads"]) == site["p_value_corrected"] >= 1 / 5
+    assert full["bootstrap"] == {"resamples": 2000, "entries": 3, "block": 2}
     assert plain["per_site"] == []
     for one, heads in ((full, 1), (mh, 4)):
         assert [s["site"] for s in one["per_site"]] == list(range(9))
         for n, site in enumerate(one["per_site"]):
-            assert set(site) == {"site", "label", "sources", "heads", "entropy", "weight", "contribution"}
+            assert set(site) == {"site", "label", "sources", "heads", "entropy", "weight", "weight_sd", "contribution"}
             assert (site["sources"], site["heads"]) == (n + 1, heads)
-            for name in ("weight", "contribution"):
+            for name in ("weight", "weight_sd", "contribution"):
                 assert np.shape(site[name]) == (heads, n + 1)
             assert np.shape(site["entropy"]) == (heads,)
             assert np.allclose(np.sum(site["weight"], axis=1), 1, atol=1e-5)
@@ -179,13 +193,56 @@ def json_without_a_null(scratch):
     full, mh = report("mini-full", "mini-full_mh", *TEXT, "--null-draws", "0", **HERE)["checkpoints"]
     check_disagreement(full["slice_kl"], list(range(1, 9)), {"slices", "slicing"}, draws=0)
     check_disagreement(mh["head_js"], list(range(1, 9)), draws=0)
-    assert "null_max_deviation" not in mh["depth_map"]
+    assert not any("null" in key or key == "p_value" for key in mh["depth_map"])
+
+
+@case
+def json_of_controls(scratch):
+    lists = ["--slices", "8,2", "--slicing", "both", "--null-kind", "swapped,random"]
+    full, mh, plain = report(*THREE, *TEXT, *lists, **HERE)["checkpoints"]
+    assert "controls" not in plain
+    crossed = [(s, how, kind) for kind in ("swapped", "random") for s in (8, 2) for how in ("contiguous", "interleaved")]
+    assert [(c["slices"], c["slicing"], c["null_kind"]) for c in full["controls"]] == crossed
+    assert [(c["measure"], c["null_kind"]) for c in mh["controls"]] == [("head_js", "swapped"), ("head_js", "random")]
+    own = (DISAGREEMENT - {"per_site"}) | {"measure"}
+    for c in full["controls"]:
+        assert set(c) == own | {"slices", "slice_width", "slicing"} and c["slice_width"] * c["slices"] == 64
+    for c in mh["controls"]:
+        assert set(c) == own
+    # the first is the main one, whoever computed it
+    for one, name in ((full, "slice_kl"), (mh, "head_js")):
+        for key in own - {"measure"}:
+            assert one["controls"][0][key] == one[name][key], key
+    # and each is what a run of its own has
+    (alone,) = report("mini-full", *TEXT, "--slices", "2", "--slicing", "interleaved", **HERE)["checkpoints"]
+    assert all(math.isclose(full["controls"][7][k], alone["slice_kl"][k], rel_tol=1e-9) for k in ("trained", "null", "excess", "p_value"))
+    assert "controls" not in alone
+
+
+@case
+def table_of_controls(scratch):
+    lists = ["--slices", "4,2", "--null-draws", "20"]
+    out = succeed("mini-full", *TEXT[:-4], *lists, "--device", "cpu", **HERE).out
+    assert re.search(r"^  2 contiguous, random null +0\.0\d+ - 0\.0\d+ = 0\.0\d+ \[.*\], p 0\.\d+", out, re.M), out
+    assert "Width control" not in out
+    rows = list(csv.reader(io.StringIO(succeed("mini-full", *TEXT, "--slices", "4,2", "--table", "csv", **HERE).out)))
+    assert ["mini-full", "control.slice_kl.2.contiguous.random.excess"] in [row[:2] for row in rows]
+
+
+@case
+def table_says_what_does_not_beat_its_null(scratch):
+    out = succeed("mini-full_mh", *TEXT[:-4], "--null-draws", "32", "--device", "cpu", **HERE).out
+    assert out.count("NOT DISTINGUISHABLE from its null") == 2, out
+    few = succeed("mini-full_mh", *TEXT, **HERE).out
+    assert few.count("too few draws to tell") == 2 and "sites above" not in few, few
 
 
 @case
 def json_of_one_window_has_no_replication(scratch):
     (one,) = report("mini-full_mh", "--tokens", "public-domain.u16", "--max-tokens", "50", "--device", "cpu", **HERE)["checkpoints"]
     assert one["windows"] == 1 and "replication_r" not in one["depth_map"]
+    # nor intervals over windows, of which there is one
+    assert not any(key.endswith("_interval") and key != "null_draw_interval" for key in [*one, *one["depth_map"], *one["head_js"]])
 
 
 @case

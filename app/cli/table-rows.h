@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands in the table, row by row. */
+#pragma once
+
+#include "core/field.h"
+
+G_BEGIN_DECLS
+
+/* A row: what it says of a dataset; NULL where the dataset has nothing to say. A row without a cell is a heading. */
+typedef struct {
+  const char *label, *units;
+  const char *name; /* of the attribute, or the prefix of several */
+  char *(*cell) (const MharDataset *set, const char *name);
+} MharTableRow;
+
+/* In order; the last has no label. */
+extern const MharTableRow mhar_table_rows[];
+
+/* Numbers as the table has them; g_free. "0.1763"; "0.1763 [0.1702, 0.1823]", without an interval where an end is NaN. */
+char *mhar_table_number (double value);
+/* Decimals that show three digits of a value, four to seven; and a value to so many. */
+int mhar_table_decimals (double value);
+char *mhar_table_fixed (double value, int decimals);
+char *mhar_table_interval (double value, double low, double high);
+
+/* "above its null", "NOT DISTINGUISHABLE from its null" …; NULL where there is no null. */
+char *mhar_table_verdict (double p, gint64 draws);
+
+/* Lines (char **, label first; a heading is one cell) for every control of every set, and for those that cut models of
+ * different widths into slices of one width. */
+void mhar_table_add_controls (const GPtrArray *sets, GPtrArray *lines);
+
+/* "slice_kl.4.contiguous.random": control i by what it is of and against; g_free. */
+char *mhar_table_control_name (const MharDataset *controls, gsize i, const char *between);
+
+G_END_DECLS

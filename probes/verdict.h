@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What a p-value says, in words that table, figures and window share. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define MHAR_VERDICT_LEVEL 0.05
+
+typedef enum {
+  MHAR_VERDICT_NONE, /* no null */
+  MHAR_VERDICT_ABOVE,
+  MHAR_VERDICT_ALIKE, /* what the null may well give */
+  MHAR_VERDICT_BELOW,
+  MHAR_VERDICT_TOO_FEW /* so few draws that nothing could have been above */
+} MharVerdict;
+
+/* Of p = (1 + draws at least as large) / (1 + draws): above its null at p ≤ 0.05, below where as few draws are smaller, else not
+ * distinguishable from it. NaN, or no draws: none. */
+MharVerdict mhar_verdict (double p_value, gint64 draws);
+
+/* "above its null", "not distinguishable from its null" …; "" for none. */
+const char *mhar_verdict_words (MharVerdict verdict);
+
+G_END_DECLS
