@@ -2,6 +2,7 @@
 /* Deviation of each head from the mean over heads (the paper's Figure 4), with what a random query reaches. */
 #include "app/figure/figure-data.h"
 #include "app/figure/head-panels.h"
+#include "app/figure/null-words.h"
 #include "app/figure/ticks.h"
 
 #include <math.h>
@@ -32,28 +33,59 @@ largest (const MharField *field, gsize sites)
 }
 
 static void
-append_verdict (GString *caption, double trained, double null, gint64 draws)
+append_verdict (GString *caption, const MharDataset *set, double trained, double null)
 {
+  const char *query = mhar_null_words (set);
   g_autofree char *own = mhar_number (trained, 2);
   g_autofree char *random = mhar_number (null, 2);
   g_autofree char *ratio = mhar_number (trained / null, 2);
 
   if (!isfinite (null))
     g_string_append_printf (caption, "Largest deviation %s.", own);
-  else if (draws == 1)
+  else if (mhar_dataset_integer (set, "draws", 0) == 1)
     g_string_append_printf (caption,
                             "Largest deviation %s; the one random query of the same norm that was drawn reaches %s: too "
                             "few draws for a verdict.",
                             own, random);
   else if (trained <= null)
-    g_string_append_printf (caption,
-                            "Largest deviation %s; a random query of the same norm reaches %s: within the null, not "
-                            "distinguishable.",
-                            own, random);
+    g_string_append_printf (caption, "Largest deviation %s; %s reaches %s: within the null, not distinguishable.", own, query,
+                            random);
   else
-    g_string_append_printf (caption,
-                            "Largest deviation %s, %s times the %s that a random query of the same norm reaches.", own,
-                            ratio, random);
+    g_string_append_printf (caption, "Largest deviation %s, %s times the %s that %s reaches.", own, ratio, random, query);
+}
+
+/* Sites at which some head deviates more than the null does anywhere. */
+static void
+append_sites (GString *caption, const MharDataset *set)
+{
+  const MharField *p = mhar_figure_field (set, "deviation_p_value", 2);
+  guint all = 0, above = 0;
+
+  for (gsize i = 0; i < mhar_figure_length (p, 0); i++) {
+    double least = NAN;
+
+    for (gsize h = 0; h < mhar_figure_length (p, 1); h++)
+      least = fmin (least, mhar_figure_value (p, i, h, 0)); /* of a number and NaN, the number */
+    MharVerdict verdict = mhar_null_verdict (set, least);
+    all += verdict != MHAR_VERDICT_NONE && verdict != MHAR_VERDICT_TOO_FEW;
+    above += verdict == MHAR_VERDICT_ABOVE;
+  }
+  if (all > 0)
+    g_string_append_printf (caption, " %u of %u sites lie above it (p ≤ 0.05, corrected for all sites and heads).", above, all);
+}
+
+/* "Largest deviation 0.021 [0.018, 0.025] — not distinguishable from its null (p = 0.4)", above the panels. */
+static void
+prepare_heading (MharDrawing *d, double trained)
+{
+  g_autofree char *sentence = mhar_null_sentence (d->set, "max_deviation_p_value"), *own = mhar_number (trained, 2);
+  double low = mhar_dataset_real (d->set, "max_deviation_low", NAN), high = mhar_dataset_real (d->set, "max_deviation_high", NAN);
+  g_autofree char *from = mhar_number (low, 2), *to = mhar_number (high, 2);
+  g_autofree char *interval = isfinite (low) && isfinite (high) ? g_strdup_printf (" [%s, %s]", from, to) : g_strdup ("");
+
+  if (sentence == NULL || d->options.bare)
+    return;
+  d->heading = g_strdup_printf ("Largest deviation %s%s — %s", own, interval, sentence);
 }
 
 static void
@@ -94,10 +126,11 @@ prepare (MharDrawing *d, GError **error)
     d->null_label = g_strdup_printf ("null ±%s", number);
   }
   mhar_drawing_apply_scale (d);
+  prepare_heading (d, mhar_dataset_real (d->set, "max_deviation", all));
   caption = mhar_caption_new (d->set, &d->caption_bold);
   g_string_append_c (caption, '\n');
-  append_verdict (caption, mhar_dataset_real (d->set, "max_deviation", all), null,
-                  mhar_dataset_integer (d->set, "draws", 0));
+  append_verdict (caption, d->set, mhar_dataset_real (d->set, "max_deviation", all), null);
+  append_sites (caption, d->set);
   append_agreement (caption, d->set);
   g_string_append_c (caption, '\n');
   mhar_head_panels_explain (d, caption);

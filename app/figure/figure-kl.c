@@ -4,6 +4,7 @@
 #include "app/figure/figure-data.h"
 #include "app/figure/figure-private.h"
 #include "app/figure/legend.h"
+#include "app/figure/null-words.h"
 #include "app/figure/plot.h"
 #include "app/figure/ticks.h"
 #include "core/error.h"
@@ -35,12 +36,22 @@ available (const MharDataset *set)
   return find_field (set) != NULL;
 }
 
+/* The field of one number a site that goes with the quantity shown: `end` is "_site_low", "_p_value" …; NULL where absent. */
+static const MharField *
+companion (const MharDrawing *d, const char *end)
+{
+  g_autofree char *name = g_strconcat (is_slices (d) ? "slice_kl" : "head_js", end, NULL);
+
+  return mhar_figure_field (d->set, name, 1);
+}
+
 /* Columns: the sites that have a value. A site with one source has nothing to disagree about. */
 static void
 prepare_columns (MharDrawing *d)
 {
   const MharField *null = mhar_figure_field (d->set, is_slices (d) ? "slice_kl_null" : "head_js_null", 2);
-  const MharField *counts = mhar_figure_field (d->set, "n_sources", 1);
+  const MharField *counts = mhar_figure_field (d->set, "n_sources", 1), *p = companion (d, "_p_value");
+  const MharField *low = companion (d, "_site_low"), *high = companion (d, "_site_high");
   guint sites = (guint)d->field->shape[0], n = 0;
   char **labels = g_new0 (char *, sites);
 
@@ -48,6 +59,9 @@ prepare_columns (MharDrawing *d)
   d->trained = g_new (double, sites);
   d->null_mean = g_new (double, sites);
   d->null_sd = g_new (double, sites);
+  d->low = g_new (double, sites);
+  d->high = g_new (double, sites);
+  d->p_value = g_new (double, sites);
   for (guint i = 0; i < sites; i++) {
     double unused;
 
@@ -55,6 +69,9 @@ prepare_columns (MharDrawing *d)
     if (!isfinite (d->trained[n]) || mhar_figure_value (counts, i, 0, 0) < 2)
       continue;
     mhar_figure_row_statistics (null, i, &d->null_mean[n], &d->null_sd[n]);
+    d->low[n] = mhar_figure_value (low, i, 0, 0);
+    d->high[n] = mhar_figure_value (high, i, 0, 0);
+    d->p_value[n] = mhar_figure_value (p, i, 0, 0);
     labels[n] = mhar_figure_label (d->set, "site_label", i, 0);
     if (!labels[n])
       labels[n] = g_strdup_printf ("%u", i);
@@ -70,7 +87,7 @@ top_value (const MharDrawing *d)
   double top = 0;
 
   for (guint i = 0; i < d->out.n_columns; i++) {
-    top = MAX (top, d->trained[i]);
+    top = MAX (top, isfinite (d->high[i]) ? fmax (d->high[i], d->trained[i]) : d->trained[i]);
     if (isfinite (d->null_mean[i]))
       top = MAX (top, d->null_mean[i] + BAND * d->null_sd[i]);
     for (gsize s = 0; is_slices (d) && s < d->field->shape[1]; s++) {
@@ -101,13 +118,26 @@ append_number (GString *text, const char *before, double value, int decimals)
     g_string_append_printf (text, "%s%s", before, number);
 }
 
-/* "Slice disagreement   trained 0.176 · null 0.030 ± 0.001 · excess 0.146 nats", with the same decimals everywhere. */
+/* " [0.140, 0.152]" of the excess. */
+static void
+append_interval (const MharDrawing *d, GString *text, int decimals)
+{
+  double low = scalar (d, "excess_low"), high = scalar (d, "excess_high");
+  g_autofree char *from = mhar_number_fixed (low, decimals), *to = mhar_number_fixed (high, decimals);
+
+  if (isfinite (low) && isfinite (high))
+    g_string_append_printf (text, " [%s, %s]", from, to);
+}
+
+/* "Slice disagreement   trained 0.176 · null 0.030 ± 0.001 · excess 0.146 [0.140, 0.152] nats", with the same decimals
+ * everywhere, and below it whether that beats the null. */
 static void
 prepare_heading (MharDrawing *d)
 {
   GString *text = g_string_new (is_slices (d) ? "Slice disagreement" : "Head disagreement");
   double trained = scalar (d, "trained"), null = scalar (d, "null"), sd = scalar (d, "null_sd");
   int decimals = MAX (mhar_number_decimals (fmax (fabs (trained), fabs (null)), 3), mhar_number_decimals (sd, 1));
+  g_autofree char *sentence = mhar_null_sentence (d->set, is_slices (d) ? "slice_kl_p_value" : "head_js_p_value");
   gsize bare = text->len;
 
   d->heading_bold = bare;
@@ -115,22 +145,46 @@ prepare_heading (MharDrawing *d)
   append_number (text, " · null ", null, decimals);
   append_number (text, " ± ", sd, decimals);
   append_number (text, " · excess ", scalar (d, "excess"), decimals);
+  append_interval (d, text, decimals);
   if (text->len > bare)
     g_string_append (text, " nats");
+  if (sentence)
+    g_string_append_printf (text, "\nThe mean over sites is %s.", sentence);
   d->heading = g_string_free (text, FALSE);
 }
 
-/* What the numbers of the heading say, in words. */
+/* Sites, and those that beat their null. */
+static guint
+count_above (const MharDrawing *d, guint *known)
+{
+  guint above = 0;
+
+  *known = 0;
+  for (guint i = 0; i < d->out.n_columns; i++) {
+    MharVerdict verdict = mhar_null_verdict (d->set, d->p_value[i]);
+
+    *known += verdict != MHAR_VERDICT_NONE && verdict != MHAR_VERDICT_TOO_FEW;
+    above += verdict == MHAR_VERDICT_ABOVE;
+  }
+  return above;
+}
+
+/* What the numbers of the heading say, in words: of files without p-values by the distance from the null. */
 static void
 append_verdict (const MharDrawing *d, GString *text)
 {
   double trained = scalar (d, "trained"), null = scalar (d, "null"), sd = scalar (d, "null_sd");
   double distance = (trained - null) / sd;
   g_autofree char *number = mhar_number (fabs (distance), 2);
+  guint known, above = count_above (d, &known);
 
   if (mhar_dataset_integer (d->set, "draws", 0) == 1 && isfinite (null))
     g_string_append (text, " One draw has no spread: no verdict.");
-  if (!isfinite (distance))
+  if (known > 0)
+    g_string_append_printf (text, " %u of %u sites lie above their null (each p ≤ 0.05).", above, known);
+  if (companion (d, "_site_low"))
+    g_string_append (text, " Lines through marks: 95 % intervals.");
+  if (isfinite (scalar (d, "p_value")) || !isfinite (distance))
     return;
   if (fabs (distance) <= BAND)
     g_string_append_printf (text, " The mean over sites lies within 2 sd of the null: not distinguishable.");
@@ -156,7 +210,7 @@ prepare_caption (MharDrawing *d)
   } else {
     g_string_append (text, "KL from a head’s weights to their mean over heads, averaged over heads");
   }
-  g_string_append (text, ". Null: a random query of the same norm");
+  g_string_append_printf (text, ". Null: %s", mhar_null_words (d->set));
   if (draws > 0)
     g_string_append_printf (text, ", %" G_GINT64_FORMAT " draw%s", draws, draws == 1 ? "" : "s");
   g_string_append_c (text, '.');
@@ -182,9 +236,14 @@ prepare (MharDrawing *d, GError **error)
   return TRUE;
 }
 
+/* Whether a site does not beat its null; of files without p-values, whether it lies within the band. */
 static gboolean
 within_null (const MharDrawing *d, guint i)
 {
+  MharVerdict verdict = mhar_null_verdict (d->set, d->p_value[i]);
+
+  if (verdict != MHAR_VERDICT_NONE && verdict != MHAR_VERDICT_TOO_FEW)
+    return verdict != MHAR_VERDICT_ABOVE;
   return isfinite (d->null_mean[i]) && fabs (d->trained[i] - d->null_mean[i]) <= BAND * d->null_sd[i];
 }
 
@@ -192,7 +251,9 @@ static guint
 legend_items (const MharDrawing *d, MharLegendItem *items)
 {
   gboolean null = FALSE, inside = FALSE, outside = FALSE;
-  guint n = 0;
+  guint known, n = 0;
+
+  count_above (d, &known);
 
   for (guint i = 0; i < d->out.n_columns; i++) {
     null = null || isfinite (d->null_mean[i]);
@@ -200,9 +261,11 @@ legend_items (const MharDrawing *d, MharLegendItem *items)
     outside = outside || !within_null (d, i);
   }
   if (outside)
-    items[n++] = (MharLegendItem){ MHAR_MARK_DOT, is_slices (d) ? "trained, mean over slices" : "trained" };
+    items[n++] = (MharLegendItem){ MHAR_MARK_DOT, known > 0 && inside ? "trained, beats its null"
+                                                  : is_slices (d)     ? "trained, mean over slices"
+                                                                      : "trained" };
   if (inside)
-    items[n++] = (MharLegendItem){ MHAR_MARK_RING, "trained, within the null" };
+    items[n++] = (MharLegendItem){ MHAR_MARK_RING, known > 0 ? "trained, does not beat its null" : "trained, within the null" };
   if (is_slices (d))
     items[n++] = (MharLegendItem){ MHAR_MARK_DASH, "one slice" };
   if (null)
@@ -338,6 +401,19 @@ paint_null (const MharDrawing *d, cairo_t *cr)
   }
 }
 
+/* The interval of the mean: a thin line behind its mark. */
+static void
+paint_interval (const MharDrawing *d, cairo_t *cr, guint i, double x, double size)
+{
+  if (!isfinite (d->low[i]) || !isfinite (d->high[i]))
+    return;
+  mhar_drawing_set_source (cr, &d->palette->accent);
+  cairo_set_line_width (cr, size * 0.13);
+  cairo_move_to (cr, x, value_y (d, d->low[i]));
+  cairo_line_to (cr, x, value_y (d, d->high[i]));
+  cairo_stroke (cr);
+}
+
 static void
 paint_column (const MharDrawing *d, cairo_t *cr, guint i)
 {
@@ -350,6 +426,7 @@ paint_column (const MharDrawing *d, cairo_t *cr, guint i)
     if (isfinite (value))
       mhar_mark_paint (d, cr, MHAR_MARK_DASH, x, value_y (d, value), size);
   }
+  paint_interval (d, cr, i, x, size);
   mhar_mark_paint (d, cr, within_null (d, i) ? MHAR_MARK_RING : MHAR_MARK_DOT, x, value_y (d, d->trained[i]), size);
 }
 

@@ -42,6 +42,8 @@ struct _MharDrawing {
 
   /* kl: per column. */
   double *trained, *null_mean, *null_sd; /* NaN where absent */
+  double *low, *high;                    /* of the trained's interval */
+  double *p_value;
   guint *counts;                         /* collinearity: the histogram */
   guint n_counts;
 };

@@ -166,6 +166,9 @@ mhar_drawing_free (MharDrawing *drawing)
   g_free (drawing->trained);
   g_free (drawing->null_mean);
   g_free (drawing->null_sd);
+  g_free (drawing->low);
+  g_free (drawing->high);
+  g_free (drawing->p_value);
   g_free (drawing->counts);
   g_free (drawing->consensus);
   if (drawing->extra)

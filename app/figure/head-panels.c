@@ -174,7 +174,28 @@ typedef struct {
   double bar;                      /* width of the colour bar with its labels, part of `right` */
 } Insets;
 
-/* Also measures the axes and places the caption. */
+static MharTextRun
+heading_run (const MharDrawing *d)
+{
+  return (MharTextRun){ .string = d->heading, .size = d->font, .wrap = TRUE, .width = MAX (d->out.width - 2 * d->margin, 1) };
+}
+
+/* Height of the sentence above the panels, and its rectangle. */
+static double
+place_heading (MharDrawing *d)
+{
+  MharTextRun run = heading_run (d);
+  double along, across;
+
+  d->out.heading = (MharFigureRect){ 0 };
+  if (!d->heading || d->no_caption || d->options.fill || d->font <= 0)
+    return 0;
+  mhar_text_measure (d->text, &run, &along, &across);
+  d->out.heading = (MharFigureRect){ d->margin, d->margin + d->options.room_above, along, across };
+  return across + d->font * 0.6;
+}
+
+/* Also measures the axes and places the heading and the caption. */
 static Insets
 measure (MharDrawing *d)
 {
@@ -186,7 +207,7 @@ measure (MharDrawing *d)
   in.bar = mhar_colour_bar_width (d);
   in.left = d->margin + d->y.extent + label_gap + (d->options.fill ? 0 : d->small * 1.5);
   in.right = d->margin + (in.bar > 0 ? in.bar + d->font * 1.4 : 0);
-  in.top = d->margin + (d->options.fill ? 0 : d->font * 1.5) + d->options.room_above;
+  in.top = d->margin + (d->options.fill ? 0 : d->font * 1.5) + d->options.room_above + place_heading (d);
   in.bottom
       = d->margin + d->x.extent + label_gap + (d->options.fill ? 0 : d->small * 1.6) + mhar_drawing_place_caption (d);
   in.gap_y = d->font * 1.9;
@@ -383,4 +404,9 @@ mhar_head_panels_paint (const MharDrawing *d, cairo_t *cr)
   if (d->font > 0 && !d->options.fill)
     paint_axis_titles (d, cr);
   mhar_colour_bar_paint (d, cr);
+  if (d->out.heading.height > 0) {
+    MharTextRun heading = heading_run (d);
+
+    mhar_drawing_write (d, cr, &heading, d->out.heading.x, d->out.heading.y, NULL);
+  }
 }

@@ -109,6 +109,30 @@ add_disagreement (MharDataset *set, guint sites, guint heads)
   }
 }
 
+/* p-values and intervals, as runs of today have them; every fourth site does not beat its null. */
+void
+sample_add_certainty (MharDataset *set, guint sites, gboolean heads)
+{
+  static const char *const ends[] = { "_p_value", "_site_low", "_site_high" };
+  const char *stem = heads ? "head_js" : "slice_kl", *dims[] = { "site" };
+  gsize shape[] = { sites };
+  g_autofree char *p_name = g_strconcat (stem, "_p_value", NULL);
+
+  for (guint e = 0; e < G_N_ELEMENTS (ends); e++) {
+    g_autofree char *name = g_strconcat (stem, ends[e], NULL);
+    MharField *field = mhar_dataset_add (set, mhar_field_new (name, "", "1", MHAR_FIELD_F64, 1, dims, shape));
+
+    for (guint i = 1; i < sites; i++) {
+      double level = i % 4 == 3 ? 0.05 : 0.2;
+
+      field->data.f64[i] = e == 0 ? (i % 4 == 3 ? 0.4 : 0.01) : level + (e == 1 ? -0.01 : 0.01);
+    }
+  }
+  mhar_dataset_set_real (set, p_name, 0.4);
+  mhar_dataset_set_real (set, "max_deviation_p_value", 0.4);
+  mhar_dataset_set_integer (set, "draws", 99);
+}
+
 static void
 add_cosine (MharDataset *set, guint n)
 {

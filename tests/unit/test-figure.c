@@ -442,6 +442,33 @@ test_natural_is_complete (void)
     }
 }
 
+/* What does not beat its null is said above the maps, with the caption, and makes room for itself. */
+static void
+test_certainty (void)
+{
+  static const double sizes[][2] = { { 504, 300 }, { 200, 150 }, { 120, 90 } };
+
+  for (guint heads = 1; heads <= 4; heads += 3) {
+    g_autoptr (MharDataset) set = sample_full (13, heads);
+    MharFigureKind kind = heads > 1 ? MHAR_FIGURE_DEVIATION : MHAR_FIGURE_KL;
+    MharFigureOptions options = plain_options (), bare = plain_options ();
+    g_autoptr (MharFigureLayout) before = mhar_figure_layout_new (set, kind, &options, 504, 400, NULL);
+
+    sample_add_certainty (set, 13, heads > 1);
+    bare.bare = TRUE;
+    g_autoptr (MharFigureLayout) after = mhar_figure_layout_new (set, kind, &options, 504, 400, NULL);
+    g_autoptr (MharFigureLayout) without = mhar_figure_layout_new (set, kind, &bare, 504, 400, NULL);
+    g_assert_cmpfloat (after->heading.height, >, before->heading.height);
+    g_assert_cmpfloat (after->panels[0].cells.y, >, after->heading.y + after->heading.height);
+    if (heads > 1)
+      g_assert_cmpfloat (without->heading.height, ==, 0);
+    for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+      check_border (set, kind, &options, sizes[i][0], sizes[i][1]);
+      check_border (set, MHAR_FIGURE_KL, &options, sizes[i][0], sizes[i][1]);
+    }
+  }
+}
+
 static void
 set_label (MharDataset *set, const char *name, guint i, const char *label)
 {
@@ -756,6 +783,7 @@ main (int argc, char **argv)
   g_test_add_func ("/figure/hits", test_hits);
   g_test_add_func ("/figure/border", test_border);
   g_test_add_func ("/figure/natural-is-complete", test_natural_is_complete);
+  g_test_add_func ("/figure/certainty", test_certainty);
   g_test_add_func ("/figure/hostile-labels", test_hostile_labels);
   g_test_add_func ("/figure/any-size", test_any_size);
   g_test_add_func ("/figure/bare-fields", test_bare_fields);

@@ -2,7 +2,9 @@
 /* Pools: windows cut as the oracle cuts them, sums in window order whatever the slabs, halves kept apart. */
 #include "probes/disagreement.h"
 #include "probes/pool.h"
+#include "probes/resample.h"
 #include "probes/statistics.h"
+#include "probes/verdict.h"
 #include "probes/windows.h"
 
 #include <math.h>
@@ -52,6 +54,81 @@ test_order (void)
   g_assert_cmpfloat (mhar_pool_parity (all, "x", 1)[1], ==, 1 + 3 + 5);
   g_assert_cmpfloat (mhar_pool_scalar (three, "hidden"), ==, 7);
   g_assert_null (mhar_pool_total (one, "absent"));
+}
+
+/* Sums of `windows` windows, window w being 1 in "ones" and w in "places", kept in slabs of three. */
+static MharResampler *
+kept (gsize windows)
+{
+  MharResampler *resampler = mhar_resampler_new ();
+  const char *dims[] = { "window" };
+
+  mhar_resampler_keep (resampler, "ones");
+  mhar_resampler_keep (resampler, "pla*");
+  for (gsize w = 0; w < windows; w += 3) {
+    gsize n = MIN (3, windows - w);
+    g_autoptr (MharDataset) set = mhar_dataset_new ("sums");
+    MharField *ones = mhar_dataset_add (set, mhar_field_new ("ones", "", "1", MHAR_FIELD_F64, 1, dims, &n));
+    MharField *places = mhar_dataset_add (set, mhar_field_new ("places", "", "1", MHAR_FIELD_F64, 1, dims, &n));
+    mhar_dataset_add (set, mhar_field_new ("other", "", "1", MHAR_FIELD_F64, 1, dims, &n));
+    for (gsize i = 0; i < n; i++) {
+      ones->data.f64[i] = 1;
+      places->data.f64[i] = (double) (w + i);
+    }
+    mhar_resampler_add (resampler, set, w);
+  }
+  return resampler;
+}
+
+/* As many entries as before, of either parity where they were; on average the sums of the run; and no more than 256. */
+static void
+test_resample (void)
+{
+  static const guint64 lengths[][3] = { { 1, 1, 1 },    { 2, 2, 2 },    { 8, 8, 2 },     { 28, 28, 4 },    { 255, 255, 7 },
+                                        { 256, 256, 7 }, { 257, 129, 6 }, { 512, 256, 7 }, { 1025, 257 / 2 + 1, 6 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lengths); i++) {
+    g_autoptr (MharResampler) resampler = kept (lengths[i][0]);
+    gsize windows = lengths[i][0];
+    double ones = 0, places = 0;
+
+    g_assert_cmpuint (mhar_resampler_entries (resampler), ==, lengths[i][1]);
+    g_assert_cmpuint (mhar_resampler_block (resampler), ==, lengths[i][2]);
+    for (guint b = 0; b < 500; b++) {
+      g_autoptr (MharPool) pool = mhar_resampler_pool (resampler, 3, b);
+      g_assert_null (mhar_pool_total (pool, "other"));
+      g_assert_cmpuint (mhar_pool_windows (pool), ==, windows);
+      if (lengths[i][1] == windows)
+        g_assert_cmpfloat (mhar_pool_scalar (pool, "ones"), ==, (double) windows);
+      ones += mhar_pool_scalar (pool, "ones") / 500;
+      places += mhar_pool_scalar (pool, "places") / 500;
+    }
+    g_assert_cmpfloat_with_epsilon (ones, (double) windows, 0.02 * (double) windows);
+    g_assert_cmpfloat_with_epsilon (places, (double) (windows * (windows - 1)) / 2, 0.05 * (double) (windows * windows));
+  }
+}
+
+/* Quantiles as NumPy's, what is not finite left out; p-values and what they say. */
+static void
+test_intervals (void)
+{
+  double values[] = { 4, NAN, 1, 3, 2, INFINITY, 5 }, few[] = { 1, NAN, NAN }, low, high;
+  const double null[] = { 1, 9, 2, 9, 3, 9 };
+
+  g_assert_true (mhar_interval (values, 7, &low, &high));
+  g_assert_cmpfloat_with_epsilon (low, 1.1, 1e-15);
+  g_assert_cmpfloat_with_epsilon (high, 4.9, 1e-15);
+  g_assert_false (mhar_interval (few, 3, &low, &high));
+  g_assert_cmpfloat (mhar_p_value (2, null, 3, 2), ==, 3.0 / 4);
+  g_assert_cmpfloat (mhar_p_value (4, null, 3, 2), ==, 1.0 / 4);
+  g_assert_cmpint (mhar_verdict (1.0 / 19, 18), ==, MHAR_VERDICT_TOO_FEW);
+  g_assert_cmpint (mhar_verdict (1.0 / 20, 19), ==, MHAR_VERDICT_ABOVE);
+  g_assert_cmpint (mhar_verdict (2.0 / 40, 39), ==, MHAR_VERDICT_ABOVE);
+  g_assert_cmpint (mhar_verdict (3.0 / 40, 39), ==, MHAR_VERDICT_ALIKE);
+  g_assert_cmpint (mhar_verdict (39.0 / 40, 39), ==, MHAR_VERDICT_BELOW);
+  g_assert_cmpint (mhar_verdict (1, 39), ==, MHAR_VERDICT_BELOW);
+  g_assert_cmpint (mhar_verdict (NAN, 39), ==, MHAR_VERDICT_NONE);
+  g_assert_cmpint (mhar_verdict (1, 0), ==, MHAR_VERDICT_NONE);
 }
 
 static void
@@ -123,6 +200,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/pool/order", test_order);
+  g_test_add_func ("/pool/resample", test_resample);
+  g_test_add_func ("/pool/intervals", test_intervals);
   g_test_add_func ("/pool/windows", test_windows);
   g_test_add_func ("/pool/disagreement", test_disagreement);
   g_test_add_func ("/pool/pearson", test_pearson);

@@ -4,6 +4,7 @@
 #include "probes/random-query.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char *
@@ -83,6 +84,57 @@ test_prefix (void)
   g_assert_true (memcmp (a, c, sizeof a) != 0);
 }
 
+static int
+compare (const void *a, const void *b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+  return (x > y) - (x < y);
+}
+
+/* Another order of the same numbers in each row; by slices, each slice's norm. */
+static void
+test_shuffled (void)
+{
+  double q[2 * 12], z[2 * 12], sorted[2 * 12];
+  MharNullNorm whole = { 0, FALSE }, slices = { 3, TRUE };
+
+  for (int i = 0; i < 24; i++)
+    q[i] = 0.1 * i - 1.3;
+  mhar_shuffled_query (5, 3, 2, q, 2, 12, &whole, z);
+  g_assert_true (memcmp (z, q, sizeof q) != 0);
+  memcpy (sorted, z, sizeof z);
+  for (int r = 0; r < 2; r++)
+    qsort (sorted + 12 * r, 12, sizeof *sorted, compare);
+  g_assert_cmpmem (sorted, sizeof sorted, q, sizeof q);
+  mhar_shuffled_query (5, 3, 2, q, 2, 12, &slices, z);
+  for (int s = 0; s < 3; s++) {
+    double zz = 0, qq = 0;
+    for (int i = s; i < 12; i += 3) {
+      zz += z[i] * z[i];
+      qq += q[i] * q[i];
+    }
+    g_assert_cmpfloat_with_epsilon (zz, qq, 1e-12);
+  }
+}
+
+/* Every order is one cycle: nobody keeps his own, everybody's is taken once. */
+static void
+test_swapped (void)
+{
+  for (guint n = 2; n < 40; n++)
+    for (guint draw = 0; draw < 5; draw++) {
+      guint to[40], at = 0, steps = 0;
+      mhar_swapped_order (9, 1, draw, n, to);
+      do {
+        g_assert_cmpuint (to[at], <, n);
+        g_assert_cmpuint (to[at], !=, at);
+        at = to[at];
+        steps++;
+      } while (at != 0 && steps <= n);
+      g_assert_cmpuint (steps, ==, n);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -90,5 +142,7 @@ main (int argc, char **argv)
   g_test_add_func ("/random-query/oracle", test_oracle);
   g_test_add_func ("/random-query/rescaling", test_rescaling);
   g_test_add_func ("/random-query/prefix", test_prefix);
+  g_test_add_func ("/random-query/shuffled", test_shuffled);
+  g_test_add_func ("/random-query/swapped", test_swapped);
   return g_test_run ();
 }
