@@ -52,7 +52,8 @@ _mhar_probe_value ()
     --precision) _mhar_probe_words 'default fp32 bf16' "$word" ;;
     --routing) _mhar_probe_words 'lookahead plain' "$word" ;;
     --block-delta) _mhar_probe_words 'recursive true' "$word" ;;
-    --slicing) _mhar_probe_words 'contiguous interleaved' "$word" ;;
+    --slicing) _mhar_probe_words 'contiguous interleaved both' "$word" ;;
+    --null-kind) _mhar_probe_words 'random shuffled swapped' "$word" ;;
     --null-norm) _mhar_probe_words 'query slice' "$word" ;;
     --table) _mhar_probe_words 'text markdown csv latex' "$word" ;;
     --figure-kind) _mhar_probe_words 'deviation depth-map kl collinearity coefficients ablation' "$word" ;;
@@ -78,7 +79,7 @@ _mhar_probe ()
 {
   # What readline calls the word: without "--option=", which it takes for words of their own.
   local word=$2 i option before='' equals=''
-  local options='--kl --depth-maps --collinearity --all --slices --slicing --null-draws --null-norm --null-tokens
+  local options='--kl --depth-maps --collinearity --all --slices --slicing --null-draws --null-kind --null-norm --null-tokens
     --match-sources --seed --ablate --consensus --swap-heads --permute-heads --null-query --uniform --top-k --regroup
     --ablation-map --text --prompt --tokens --context --max-tokens --skip-first --batch --device --precision
     --config --map --heads --block-delta --strict --routing --output --save-weights --digest --table --json --figure --figure-kind --first-sites

@@ -36,7 +36,8 @@ parse_style (const char *text, gpointer field, GError **error)
 
 /* Words between commas into places of `names`, each once; FALSE, with the reason, where one is not there. */
 static gboolean
-parse_list (const char *text, const char *option, const char *const *names, guint *list, guint *n, GError **error)
+parse_list (const char *text, const char *option, const char *const *names, const char *more, guint *list, guint *n,
+            GError **error)
 {
   g_auto (GStrv) words = g_strsplit (text, ",", -1);
 
@@ -50,7 +51,8 @@ parse_list (const char *text, const char *option, const char *const *names, guin
       twice = twice || list[i] == place;
     if (names[place] == NULL || twice) {
       g_autofree char *all = g_strjoinv (", ", (char **) names);
-      return mhar_bad_usage (error, "%s takes one of %s, or several, each once, with commas between, not “%s”", option, all, text);
+      return mhar_bad_usage (error, "%s takes one of %s%s, not “%s”; several go with commas between, each once", option, all, more,
+                             text);
     }
     list[(*n)++] = place;
   }
@@ -64,7 +66,8 @@ parse_slicing (const char *text, gpointer field, GError **error)
   MharProbeOptions *o = field;
   guint list[2] = { 0 };
 
-  if (!parse_list (strcmp (text, "both") == 0 ? "contiguous,interleaved" : text, "--slicing", names, list, &o->n_all_slicings, error))
+  if (!parse_list (strcmp (text, "both") == 0 ? "contiguous,interleaved" : text, "--slicing", names, ", both", list,
+                   &o->n_all_slicings, error))
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (list); i++)
     o->all_slicings[i] = (gboolean) list[i];
@@ -79,7 +82,7 @@ parse_null_kind (const char *text, gpointer field, GError **error)
   MharProbeOptions *o = field;
   guint list[MHAR_NULL_KINDS] = { 0 };
 
-  if (!parse_list (text, "--null-kind", names, list, &o->n_all_nulls, error))
+  if (!parse_list (text, "--null-kind", names, "", list, &o->n_all_nulls, error))
     return FALSE;
   for (guint i = 0; i < MHAR_NULL_KINDS; i++)
     o->all_nulls[i] = (MharNullKind) list[i];
