@@ -16,7 +16,7 @@ _good = {}
 def good(scratch):
     """A saved run of two checkpoints with everything in it; made once."""
     if not _good:
-        succeed(FULL, MH, *SHORT, "--match-sources", "6", "--save-weights", "-o", scratch / "good.h5")
+        succeed(FULL, MH, *SHORT, "--match-sources", "6", "--slices", "4,2", "--null-kind", "random,shuffled", "--save-weights", "-o", scratch / "good.h5")
         _good["bytes"] = (scratch / "good.h5").read_bytes()
     path = scratch / "run.h5"
     path.write_bytes(_good["bytes"])
@@ -175,6 +175,10 @@ for title, change, words in [
     ("fewer than no sources", replace("checkpoint_1/n_sources", np.full(9, -1, "i4")), []),
     ("more heads than there are", replace("checkpoint_1/n_heads", np.full(9, 5, "i4")), []),
     ("a scalar where an array was", replace("checkpoint_1/cosine", np.float32(1)), []),
+    ("controls without what they are", drop("checkpoint_0/controls/measure"), ["controls"]),
+    ("controls without numbers", drop("checkpoint_0/controls/trained"), ["controls"]),
+    ("fewer numbers than controls", replace("checkpoint_0/controls/excess", np.zeros(2)), ["controls"]),
+    ("slices that are text", replace("checkpoint_0/controls/slices", np.zeros(4)), ["controls"]),
     ("a disagreement without its scale", replace("checkpoint_1/head_js", np.zeros(7, "f4")), []),
 ]:
     add(f"damaged: {title}", damaged, change, *words)
@@ -269,6 +273,13 @@ for title, change in [
     ("weights lost", drop("checkpoint_1/weight")), ("entropy lost", drop("checkpoint_1/entropy")),
     ("contribution lost", drop("checkpoint_1/contribution")), ("deviation lost", drop("checkpoint_1/deviation")),
     ("nulls lost", drop("checkpoint_0/slice_kl_null", "checkpoint_1/head_js_null")), ("trained lost", drop("checkpoint_0/slice_kl")),
+    ("p-values of fewer heads", replace("checkpoint_1/deviation_p_value", np.zeros((9, 3)))),
+    ("a null of fewer sites", replace("checkpoint_1/max_deviation_null", np.zeros((8, 4)))),
+    ("p-values and intervals lost", drop("checkpoint_0/slice_kl_p_value", "checkpoint_0/slice_kl_site_low", "checkpoint_1/deviation_p_value")),
+    ("what p-values are about lost", drop("checkpoint_0/slice_kl_site", "checkpoint_1/max_deviation_site", "checkpoint_1/max_deviation_null")),
+    ("spread lost", drop("checkpoint_1/weight_sd")), ("intervals of controls lost", drop("checkpoint_0/controls/excess_low")),
+    ("nulls of controls lost", drop("checkpoint_0/controls/null", "checkpoint_0/controls/p_value")),
+    ("controls lost", drop("checkpoint_0/controls")),
     ("output labels lost", drop("checkpoint_1/output_label")), ("site numbers lost", drop("checkpoint_1/site")),
     ("sums and capture lost", drop("checkpoint_1/sums", "checkpoint_1/capture")),
     ("scalars lost", lambda f: [f["checkpoint_1"].attrs.__delitem__(a) for a in ("mode", "dialect", "layers", "loss", "heads", "sites", "warnings")]),
