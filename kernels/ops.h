@@ -154,7 +154,7 @@ typedef struct {
   double *contribution; /* [W, ΣHN] Σ ‖w_n s_n[h]‖ (whole sites: ‖w_n s_n‖) */
   double *entropy;      /* [W, ΣH] Σ −Σ_n w ln w, nats */
   double *head_js;      /* [W, sites] Σ mean_h KL(w_h ‖ mean over heads), nats; 0 at sites of one head */
-  double *square;       /* [W, ΣHN] Σ w², to be taken with `weight`: Σ w² − (Σ w)²/n keeps its digits however small it is */
+  double *square; /* [W, ΣHN] Σ w², to be taken with `weight`: Σ w² − (Σ w)²/n keeps its digits however small it is */
 } MharRouteSums;
 
 typedef struct MharOps {

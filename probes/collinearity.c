@@ -39,7 +39,7 @@ finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPt
 
   for (gsize i = 0; i < n; i++)
     for (gsize j = 0; j < n; j++)
-      field->data.f32[i * n + j] = (float) (sums[i * n + j] / tokens);
+      field->data.f32[i * n + j] = (float)(sums[i * n + j] / tokens);
   if (mhar_pool_scalar (pool, "zero_outputs") > 0)
     g_ptr_array_add (warnings, g_strdup ("a sublayer output is exactly zero at some token: its cosine counts as 0"));
 }
@@ -54,11 +54,11 @@ scalars (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out)
   for (gsize i = 0; i < n; i++)
     for (gsize j = i + 1; j < n; j++)
       mean += sums[i * n + j] / tokens;
-  mhar_dataset_set_real (out, "collinearity_mean", mean / ((double) n * (double) (n - 1) / 2));
+  mhar_dataset_set_real (out, "collinearity_mean", mean / ((double)n * (double)(n - 1) / 2));
   mhar_dataset_set_real (out, "collinearity_mean_abs", mhar_pool_scalar (pool, "mean_abs_cosine") / tokens);
 }
 
 static const char *const sums_by_window[] = { "cosine", "mean_abs_cosine", NULL };
 
 const MharProbe mhar_probe_collinearity
-  = { "collinearity", MHAR_PROBE_COLLINEARITY, NULL, batch, NULL, finish, scalars, sums_by_window };
+    = { "collinearity", MHAR_PROBE_COLLINEARITY, NULL, batch, NULL, finish, scalars, sums_by_window };

@@ -50,7 +50,9 @@ mhar_probe_resampler (const MharProbeOptions *options)
   for (guint i = 0; i < G_N_ELEMENTS (always); i++)
     mhar_resampler_keep (resampler, always[i]);
   for (guint p = 0; mhar_probes[p] != NULL; p++)
-    for (guint i = 0; (options->probes & mhar_probes[p]->flag) && mhar_probes[p]->sums != NULL && mhar_probes[p]->sums[i] != NULL; i++)
+    for (guint i = 0;
+         (options->probes & mhar_probes[p]->flag) && mhar_probes[p]->sums != NULL && mhar_probes[p]->sums[i] != NULL;
+         i++)
       mhar_resampler_keep (resampler, mhar_probes[p]->sums[i]);
   return resampler;
 }

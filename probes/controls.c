@@ -5,7 +5,6 @@
 #include "probes/null-queries.h"
 #include "probes/statistics.h"
 
-
 static guint
 at_least_one (guint n)
 {
@@ -29,7 +28,8 @@ mhar_controls_list (const MharPlan *plan, const MharProbeOptions *o)
         g_array_append_val (list, control);
       }
   for (guint k = 0; several && o->n_all_nulls > 1 && k < o->n_all_nulls; k++) {
-    MharControl control = { .heads = TRUE, .slices = o->slices, .interleaved = o->interleaved, .kind = o->all_nulls[k] };
+    MharControl control
+        = { .heads = TRUE, .slices = o->slices, .interleaved = o->interleaved, .kind = o->all_nulls[k] };
     g_array_append_val (list, control);
   }
   return list;
@@ -100,7 +100,7 @@ begin_queries (MharRig *rig, State *state, guint i, gboolean drawn, GError **err
     if (mhar_site_counts (mhar_plan_site (setup->plan, s), c->heads))
       mhar_null_queries_add (queries, setup, s, &request);
   int status = mhar_device_ops (device)->null_new (mhar_device_context (device), mhar_rig_route (rig),
-                                                   (const MharNullSite *) queries->sites->data, queries->sites->len,
+                                                   (const MharNullSite *)queries->sites->data, queries->sites->len,
                                                    &state->nulls[2 * i + drawn]);
   mhar_null_queries_release (queries);
   return mhar_device_check (device, status, "preparing the controls", error);
@@ -124,7 +124,8 @@ begin (MharRig *rig, gpointer *data, GError **error)
   return TRUE;
 }
 
-/* One site's sums [W, Q, S], or [W, Q] of heads, into the field [window, site] or [window, site, draw], mean over slices. */
+/* One site's sums [W, Q, S], or [W, Q] of heads, into the field [window, site] or [window, site, draw], mean over
+ * slices. */
 static void
 fill (const double *sums, gsize windows, gsize queries, gsize slices, gsize n_sites, gsize site, double *to)
 {
@@ -132,7 +133,7 @@ fill (const double *sums, gsize windows, gsize queries, gsize slices, gsize n_si
     for (gsize q = 0; q < queries; q++) {
       double sum = 0;
       for (gsize c = 0; c < slices; c++)
-        sum += sums[(w * queries + q) * slices + c] / (double) slices;
+        sum += sums[(w * queries + q) * slices + c] / (double)slices;
       to[(w * n_sites + site) * queries + q] = sum;
     }
 }
@@ -144,12 +145,12 @@ run_queries (const State *state, guint i, gboolean drawn, MharBatch *b, MharData
   const MharControl *c = &g_array_index (state->list, MharControl, i);
   MharDevice *device = mhar_rig_device (b->rig);
   const MharNullQueries *queries = state->queries[2 * i + drawn];
-  gsize windows = (gsize) b->span.windows, n = drawn ? setup->options->null_draws : 1, slices = c->heads ? 1 : c->slices;
+  gsize windows = (gsize)b->span.windows, n = drawn ? setup->options->null_draws : 1, slices = c->heads ? 1 : c->slices;
   const char *dims[] = { "window", "site", "draw" };
   gsize shape[] = { windows, setup->n_sites, n };
   g_autofree char *name = sums_name (state->list, i, drawn);
   g_autofree MharNullSums *sums = g_new0 (MharNullSums, queries->sites->len);
-  g_autofree double *all = g_new0 (double, queries->sites->len * windows * n * slices);
+  g_autofree double *all = g_new0 (double, queries->sites->len *windows *n *slices);
 
   for (guint k = 0; k < queries->sites->len; k++) {
     double *at = all + k * windows * n * slices;
@@ -160,11 +161,12 @@ run_queries (const State *state, guint i, gboolean drawn, MharBatch *b, MharData
                                                    state->nulls[2 * i + drawn], drawn ? b->null_span : b->span, sums);
   if (!mhar_device_check (device, status, "computing the controls", error))
     return FALSE;
-  MharField *field = mhar_dataset_add (slab, mhar_field_new (name, "sum over the window's tokens of a control's disagreement",
-                                                             "nat", MHAR_FIELD_F64, drawn ? 3 : 2, dims, shape));
+  MharField *field
+      = mhar_dataset_add (slab, mhar_field_new (name, "sum over the window's tokens of a control's disagreement", "nat",
+                                                MHAR_FIELD_F64, drawn ? 3 : 2, dims, shape));
   for (guint k = 0; k < queries->sites->len; k++)
-    fill (all + k * windows * n * slices, windows, n, slices, setup->n_sites, g_array_index (queries->indices, guint, k),
-          field->data.f64);
+    fill (all + k * windows * n * slices, windows, n, slices, setup->n_sites,
+          g_array_index (queries->indices, guint, k), field->data.f64);
   return TRUE;
 }
 
@@ -213,11 +215,12 @@ add (MharDataset *set, const char *name, const char *long_name, const char *unit
 static void
 scalars (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out)
 {
-  static const char *const names[][2] = { { "trained", "mean over sites" },
-                                          { "median", "median over sites" },
-                                          { "null", "mean over sites and draws of the null" },
-                                          { "excess", "trained less null" },
-                                          { "null_sd", "standard deviation over draws of the null's mean over sites" } };
+  static const char *const names[][2]
+      = { { "trained", "mean over sites" },
+          { "median", "median over sites" },
+          { "null", "mean over sites and draws of the null" },
+          { "excess", "trained less null" },
+          { "null_sd", "standard deviation over draws of the null's mean over sites" } };
   g_autoptr (GArray) list = mhar_controls_list (setup->plan, setup->options);
   guint n_names = setup->options->null_draws > 1 ? 5 : setup->options->null_draws > 0 ? 4 : 2;
   MharField *fields[5] = { NULL };
@@ -250,8 +253,8 @@ add_labels (const MharProbeSetup *setup, const GArray *list, MharDataset *set)
   for (guint i = 0; i < list->len; i++) {
     const MharControl *c = &g_array_index (list, MharControl, i);
     measure->data.str[i] = g_strdup (c->heads ? "head_js" : "slice_kl");
-    slices->data.i32[i] = c->heads ? 0 : (gint32) c->slices;
-    width->data.i32[i] = c->heads ? 0 : setup->plan->width / (gint32) c->slices;
+    slices->data.i32[i] = c->heads ? 0 : (gint32)c->slices;
+    width->data.i32[i] = c->heads ? 0 : setup->plan->width / (gint32)c->slices;
     slicing->data.str[i] = g_strdup (c->heads ? "" : c->interleaved ? "interleaved" : "contiguous");
     kind->data.str[i] = g_strdup (mhar_null_kind_name (c->kind));
   }
@@ -268,7 +271,8 @@ finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPt
   add_labels (setup, list, set);
   if (setup->options->null_draws == 0)
     return;
-  MharField *p = add (set, "p_value", "share of draws at least as large, (1 + k) / (1 + draws)", "1", MHAR_FIELD_F64, list->len);
+  MharField *p
+      = add (set, "p_value", "share of draws at least as large, (1 + k) / (1 + draws)", "1", MHAR_FIELD_F64, list->len);
   MharField *low = add (set, "null_draw_low", "2.5 % quantile over draws", "nat", MHAR_FIELD_F64, list->len);
   MharField *high = add (set, "null_draw_high", "97.5 % quantile over draws", "nat", MHAR_FIELD_F64, list->len);
   for (guint i = 0; i < list->len; i++) {
@@ -284,5 +288,4 @@ finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPt
 
 static const char *const sums_by_window[] = { "control_*", NULL };
 
-const MharProbe mhar_probe_controls
-  = { "kl", MHAR_PROBE_KL, begin, batch, end, finish, scalars, sums_by_window };
+const MharProbe mhar_probe_controls = { "kl", MHAR_PROBE_KL, begin, batch, end, finish, scalars, sums_by_window };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Controls: the disagreement again with other numbers of slices, other slicings and other nulls, over the same forward pass, so that
- * a result can be told from an artefact of how it was cut or of what it was held against. */
+/* Controls: the disagreement again with other numbers of slices, other slicings and other nulls, over the same forward
+ * pass, so that a result can be told from an artefact of how it was cut or of what it was held against. */
 #pragma once
 
 #include "probes/probe.h"
@@ -14,12 +14,14 @@ typedef struct {
   MharNullKind kind;
 } MharControl;
 
-/* What the options cross, MharControl in the order null, slices, slicing; those of sites with one head first, then, where several
- * nulls are asked for, those of sites with several heads. The first of either is the main disagreement. Empty where no list has two
- * entries, and without what the plan has no sites for. */
+/* What the options cross, MharControl in the order null, slices, slicing; those of sites with one head first, then,
+ * where several nulls are asked for, those of sites with several heads. The first of either is the main disagreement.
+ * Empty where no list has two entries, and without what the plan has no sites for. */
 GArray *mhar_controls_list (const MharPlan *plan, const MharProbeOptions *options);
 
-/* The dataset "controls" that the probe makes, one number a control: slices, slice_width (0 for heads), slicing, measure
- * ("slice_kl", "head_js"), null_kind, trained, median, null, null_sd, excess, p_value, null_draw_low, null_draw_high. */
+/* The dataset "controls" that the probe makes, one number a control: slices, slice_width (0 for heads), slicing,
+ * measure
+ * ("slice_kl", "head_js"), null_kind, trained, median, null, null_sd, excess, p_value, null_draw_low, null_draw_high.
+ */
 
 G_END_DECLS

@@ -92,12 +92,12 @@ static void
 add_spread (const MharProbeSetup *setup, const MharPool *pool, double tokens, MharDataset *out)
 {
   const double *sums = mhar_pool_total (pool, "weight"), *squares = mhar_pool_total (pool, "weight_square");
-  MharField *field = add (out, "weight_sd", "standard deviation over tokens of the routing weight", "1", MHAR_FIELD_F32, FALSE, 0, 4,
-                          setup);
+  MharField *field = add (out, "weight_sd", "standard deviation over tokens of the routing weight", "1", MHAR_FIELD_F32,
+                          FALSE, 0, 4, setup);
 
   for (gsize i = 0; i < mhar_field_length (field); i++) {
     double mean = sums[i] / tokens, square = squares[i] / tokens - mean * mean;
-    field->data.f32[i] = isnan (square) ? NAN : (float) sqrt (fmax (square, 0));
+    field->data.f32[i] = isnan (square) ? NAN : (float)sqrt (fmax (square, 0));
   }
 }
 
@@ -130,4 +130,4 @@ finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPt
 static const char *const sums_by_window[] = { "weight", NULL };
 
 const MharProbe mhar_probe_depth_maps
-  = { "depth-maps", MHAR_PROBE_DEPTH_MAPS, NULL, batch, NULL, finish, mhar_deviation_scalars, sums_by_window };
+    = { "depth-maps", MHAR_PROBE_DEPTH_MAPS, NULL, batch, NULL, finish, mhar_deviation_scalars, sums_by_window };

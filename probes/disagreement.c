@@ -28,7 +28,7 @@ mhar_disagreement_site (const MharDisagreement *d, gsize site)
   double sum = 0;
 
   for (gsize c = 0; c < d->columns; c++)
-    sum += d->trained[site * d->columns + c] / (double) d->columns / d->tokens;
+    sum += d->trained[site * d->columns + c] / (double)d->columns / d->tokens;
   return sum;
 }
 
@@ -58,14 +58,14 @@ mhar_disagreement_per_draw (const MharDisagreement *d)
       means[j] += mhar_disagreement_draw (d, s, j);
   }
   for (gsize j = 0; j < d->draws; j++)
-    means[j] /= (double) kept;
+    means[j] /= (double)kept;
   return means;
 }
 
 static int
 compare_doubles (const void *a, const void *b)
 {
-  double x = *(const double *) a, y = *(const double *) b;
+  double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
@@ -83,7 +83,7 @@ mean (const double *values, gsize n)
   double sum = 0;
   for (gsize i = 0; i < n; i++)
     sum += values[i];
-  return sum / (double) n;
+  return sum / (double)n;
 }
 
 static double
@@ -92,7 +92,7 @@ deviation (const double *values, gsize n, double centre)
   double squares = 0;
   for (gsize i = 0; i < n; i++)
     squares += (values[i] - centre) * (values[i] - centre);
-  return n > 1 ? sqrt (squares / (double) (n - 1)) : NAN;
+  return n > 1 ? sqrt (squares / (double)(n - 1)) : NAN;
 }
 
 MharDisagreementMeans
@@ -141,7 +141,7 @@ null_of_site (const MharDisagreement *d, gsize site)
 
   for (gsize j = 0; j < d->draws; j++)
     sum += mhar_disagreement_draw (d, site, j);
-  return sum / (double) d->draws;
+  return sum / (double)d->draws;
 }
 
 void
@@ -149,8 +149,8 @@ mhar_disagreement_scalars (const MharDisagreement *d, const char *prefix, MharDa
 {
   MharDisagreementMeans m = mhar_disagreement_means (d);
   MharField *trained = add_field (d, out, prefix, "_site", "the site's mean", "nat");
-  MharField *null = d->draws > 0 ? add_field (d, out, prefix, "_null_site", "the site's mean over draws of the null", "nat")
-                                 : NULL;
+  MharField *null
+      = d->draws > 0 ? add_field (d, out, prefix, "_null_site", "the site's mean over draws of the null", "nat") : NULL;
 
   set (out, prefix, "_trained", m.trained);
   set (out, prefix, "_median", m.median);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scalars of a disagreement (paper, Table 6): trained, its null, and what is left of it, over sites and site by site. */
+/* The scalars of a disagreement (paper, Table 6): trained, its null, and what is left of it, over sites and site by
+ * site. */
 #pragma once
 
 #include "probes/probe.h"
@@ -31,12 +32,13 @@ typedef struct {
 
 MharDisagreementMeans mhar_disagreement_means (const MharDisagreement *d);
 
-/* Sets on `out`, with `prefix`: attributes _trained and _median, and with draws _null (mean over draws of the draw's mean over
- * sites), _null_sd (over draws, n − 1; absent for one draw) and _excess = trained − null; fields _site and _null_site [site]. */
+/* Sets on `out`, with `prefix`: attributes _trained and _median, and with draws _null (mean over draws of the draw's
+ * mean over sites), _null_sd (over draws, n − 1; absent for one draw) and _excess = trained − null; fields _site and
+ * _null_site [site]. */
 void mhar_disagreement_scalars (const MharDisagreement *d, const char *prefix, MharDataset *out);
 
-/* Where there are draws: attributes _p_value and, of two draws or more, _null_draw_low and _null_draw_high (95 % of the draws'
- * means over sites); field _p_value [site]. */
+/* Where there are draws: attributes _p_value and, of two draws or more, _null_draw_low and _null_draw_high (95 % of the
+ * draws' means over sites); field _p_value [site]. */
 void mhar_disagreement_p_values (const MharDisagreement *d, const char *prefix, MharDataset *out);
 
 G_END_DECLS

@@ -55,13 +55,13 @@ finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPt
   MharField *field = mhar_dataset_add (out, mhar_field_new ("head_js", "head disagreement, mean over heads of KL(w_h || mean over heads), token mean",
                                                             "nat", MHAR_FIELD_F32, 1, dims, shape));
   for (gsize s = 0; s < d.n_sites; s++)
-    field->data.f32[s] = (float) mhar_disagreement_site (&d, s);
+    field->data.f32[s] = (float)mhar_disagreement_site (&d, s);
   if (d.draws == 0)
     return;
   field = mhar_dataset_add (out, mhar_field_new ("head_js_null", "head disagreement of null queries, token mean", "nat",
                                                  MHAR_FIELD_F32, 2, dims, shape));
   for (gsize i = 0; i < d.n_sites * d.draws; i++)
-    field->data.f32[i] = (float) mhar_disagreement_draw (&d, i / d.draws, i % d.draws);
+    field->data.f32[i] = (float)mhar_disagreement_draw (&d, i / d.draws, i % d.draws);
   mhar_disagreement_p_values (&d, "head_js", out);
 }
 
@@ -76,5 +76,4 @@ scalars (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out)
 
 static const char *const sums_by_window[] = { "head_js", "head_js_null", NULL };
 
-const MharProbe mhar_probe_head_js
-  = { "kl", MHAR_PROBE_KL, NULL, batch, NULL, finish, scalars, sums_by_window };
+const MharProbe mhar_probe_head_js = { "kl", MHAR_PROBE_KL, NULL, batch, NULL, finish, scalars, sums_by_window };

@@ -11,8 +11,8 @@
 typedef struct {
   const char *child; /* NULL: of the dataset itself */
   const char *name;
-  gsize n;    /* 0: an attribute; else numbers of the field */
-  gsize at;   /* of its first number among all */
+  gsize n;  /* 0: an attribute; else numbers of the field */
+  gsize at; /* of its first number among all */
 } Slot;
 
 static gboolean
@@ -53,7 +53,7 @@ list_slots (const MharDataset *set, const char *child, GArray *slots, gsize *tot
 static MharDataset *
 where (const MharDataset *set, const Slot *slot)
 {
-  return slot->child != NULL ? mhar_dataset_find_child (set, slot->child) : (MharDataset *) set;
+  return slot->child != NULL ? mhar_dataset_find_child (set, slot->child) : (MharDataset *)set;
 }
 
 /* The scalars of resample b, `stride` apart. */
@@ -80,9 +80,10 @@ set_field (MharDataset *out, const Slot *slot, double *values)
 
   for (guint e = 0; e < 2; e++) {
     g_autofree char *name = g_strconcat (slot->name, ends[e], NULL);
-    g_autofree char *what = g_strdup_printf ("%s end of the 95 %% interval of: %s", e == 0 ? "lower" : "upper", field->long_name);
+    g_autofree char *what
+        = g_strdup_printf ("%s end of the 95 %% interval of: %s", e == 0 ? "lower" : "upper", field->long_name);
     bounds[e] = mhar_dataset_add (out, mhar_field_new (name, what, field->units, MHAR_FIELD_F64, field->n_dims,
-                                                       (const char *const *) field->dims, field->shape));
+                                                       (const char *const *)field->dims, field->shape));
   }
   for (gsize k = 0; k < slot->n; k++) {
     double low, high;
@@ -121,7 +122,7 @@ add_deviation_null (const MharProbeSetup *setup, MharDataset *out)
   for (guint b = 0; b < MHAR_RESAMPLES; b++) {
     mhar_resampled_draws (setup->options->seed, b, draws, pick);
     for (gsize j = 0; j < draws; j++)
-      values[b] += top[pick[j]] / (double) draws;
+      values[b] += top[pick[j]] / (double)draws;
   }
   set_bounds (out, "null_max_deviation", values);
 }
@@ -138,7 +139,7 @@ mhar_intervals_add (const MharProbeSetup *setup, const MharResampler *resampler,
   g_autoptr (MharPool) first = mhar_resampler_pool (resampler, setup->options->seed, 0);
   mhar_probe_scalars (setup, first, sample);
   list_slots (sample, NULL, slots, &total);
-  g_autofree double *values = g_new (double, total * MHAR_RESAMPLES);
+  g_autofree double *values = g_new (double, total *MHAR_RESAMPLES);
 #pragma omp parallel for schedule(static)
   for (guint b = 0; b < MHAR_RESAMPLES; b++) {
     g_autoptr (MharPool) pool = mhar_resampler_pool (resampler, setup->options->seed, b);

@@ -9,8 +9,8 @@
 static gboolean
 same_controls (const MharProbeOptions *a, const MharProbeOptions *b)
 {
-  return a->n_all_slices == b->n_all_slices && a->n_all_slicings == b->n_all_slicings && a->n_all_nulls == b->n_all_nulls
-         && memcmp (a->all_slices, b->all_slices, sizeof a->all_slices) == 0
+  return a->n_all_slices == b->n_all_slices && a->n_all_slicings == b->n_all_slicings
+         && a->n_all_nulls == b->n_all_nulls && memcmp (a->all_slices, b->all_slices, sizeof a->all_slices) == 0
          && memcmp (a->all_slicings, b->all_slicings, sizeof a->all_slicings) == 0
          && memcmp (a->all_nulls, b->all_nulls, sizeof a->all_nulls) == 0;
 }
@@ -22,9 +22,9 @@ holds (const MharProbeOptions *ran, const MharProbeOptions *wanted)
   return wanted->null_draws <= ran->null_draws && wanted->probes == ran->probes && wanted->context == ran->context
          && wanted->max_tokens == ran->max_tokens && wanted->skip_first == ran->skip_first
          && wanted->slices == ran->slices && wanted->interleaved == ran->interleaved
-         && wanted->null_kind == ran->null_kind && wanted->null_norm_slice == ran->null_norm_slice && wanted->null_tokens == ran->null_tokens
-         && wanted->match_sources == ran->match_sources && wanted->seed == ran->seed && wanted->plain == ran->plain
-         && same_controls (wanted, ran);
+         && wanted->null_kind == ran->null_kind && wanted->null_norm_slice == ran->null_norm_slice
+         && wanted->null_tokens == ran->null_tokens && wanted->match_sources == ran->match_sources
+         && wanted->seed == ran->seed && wanted->plain == ran->plain && same_controls (wanted, ran);
 }
 
 /* The field's first `draws` along its dimension "draw". */
@@ -102,7 +102,7 @@ mhar_probe_narrow (const MharCheckpoint *checkpoint, const MharPlan *plan, const
     .checkpoint = checkpoint,
     .pool = pool,
     .resampler = resampler,
-    .context = (guint) mhar_dataset_integer (set, "context", 0),
+    .context = (guint)mhar_dataset_integer (set, "context", 0),
   };
   return mhar_probe_conclude (&conclusion);
 }

@@ -55,7 +55,7 @@ swap_partners (const MharPlan *plan, const MharSite *site)
 
   for (guint s = 0; s < plan->sites->len; s++)
     if (alike (site, mhar_plan_site (plan, s)))
-      g_ptr_array_add (sites, (gpointer) mhar_plan_site (plan, s));
+      g_ptr_array_add (sites, (gpointer)mhar_plan_site (plan, s));
   return sites;
 }
 
@@ -76,14 +76,14 @@ static void
 swapped_query (guint64 seed, const GPtrArray *partners, const MharSite *site, guint draw, gsize width,
                const MharNullNorm *norm, double *z)
 {
-  gsize rows = (gsize) mhar_site_n_queries (site);
-  const MharSite *first = g_ptr_array_index ((GPtrArray *) partners, 0);
+  gsize rows = (gsize)mhar_site_n_queries (site);
+  const MharSite *first = g_ptr_array_index ((GPtrArray *)partners, 0);
   g_autofree guint *to = g_new (guint, partners->len);
   guint own = 0;
 
-  g_ptr_array_find ((GPtrArray *) partners, site, &own);
-  mhar_swapped_order (seed, (guint32) first->number, draw, partners->len, to);
-  const MharSite *other = g_ptr_array_index ((GPtrArray *) partners, to[own]);
+  g_ptr_array_find ((GPtrArray *)partners, site, &own);
+  mhar_swapped_order (seed, (guint32)first->number, draw, partners->len, to);
+  const MharSite *other = g_ptr_array_index ((GPtrArray *)partners, to[own]);
   memcpy (z, other->query, rows * width * sizeof *z);
   mhar_rescale_query (site->query, rows, width, norm, z);
 }
@@ -95,9 +95,9 @@ null_queries (const MharProbeSetup *setup, const MharSite *site, const MharNullR
   guint64 seed = setup->options->seed;
   gsize width = (gsize) setup->plan->width, rows = (gsize) mhar_site_n_queries (site), n = rows * width;
   MharNullNorm norm = { setup->options->null_norm_slice ? request->slices : 0, request->interleaved };
-  guint32 number = (guint32) site->number;
+  guint32 number = (guint32)site->number;
   g_autoptr (GPtrArray) partners = swap_partners (setup->plan, site);
-  double *all = g_new (double, request->draws * n);
+  double *all = g_new (double, request->draws *n);
 
 #pragma omp parallel for schedule(static)
   for (guint j = 0; j < request->draws; j++) {
@@ -115,19 +115,20 @@ null_queries (const MharProbeSetup *setup, const MharSite *site, const MharNullR
 }
 
 void
-mhar_null_queries_add (MharNullQueries *queries, const MharProbeSetup *setup, guint index, const MharNullRequest *request)
+mhar_null_queries_add (MharNullQueries *queries, const MharProbeSetup *setup, guint index,
+                       const MharNullRequest *request)
 {
   const MharSite *site = mhar_plan_site (setup->plan, index);
   double *q = request->draws > 0 ? null_queries (setup, site, request)
                                  : mhar_site_scored_query (site, NULL, setup->plan->width);
   gint32 *taken = request->n_take > 0 ? g_memdup2 (request->take, request->n_take * sizeof *taken) : NULL;
   MharNullSite entry = {
-    .site = (gint32) index,
-    .n_queries = request->draws > 0 ? (gint32) request->draws : 1,
+    .site = (gint32)index,
+    .n_queries = request->draws > 0 ? (gint32)request->draws : 1,
     .queries = q,
-    .slices = request->sliced ? (gint32) request->slices : 0,
+    .slices = request->sliced ? (gint32)request->slices : 0,
     .interleaved = request->interleaved,
-    .n_take = (gint32) request->n_take,
+    .n_take = (gint32)request->n_take,
     .take = taken,
   };
 

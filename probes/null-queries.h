@@ -17,12 +17,12 @@ void mhar_null_queries_free (MharNullQueries *queries);
 
 /* What queries of a site, and how they are scored. */
 typedef struct {
-  guint draws;           /* 0: the trained query */
-  MharNullKind kind;     /* of the draws */
-  guint slices;          /* S of the score and of --null-norm slice */
+  guint draws;       /* 0: the trained query */
+  MharNullKind kind; /* of the draws */
+  guint slices;      /* S of the score and of --null-norm slice */
   gboolean interleaved;
-  gboolean sliced;       /* a slice KL; else the weights of the heads */
-  const gint32 *take;    /* [n_take] restricts the sources; copied */
+  gboolean sliced;    /* a slice KL; else the weights of the heads */
+  const gint32 *take; /* [n_take] restricts the sources; copied */
   guint n_take;
 } MharNullRequest;
 
@@ -30,7 +30,8 @@ typedef struct {
 MharNullRequest mhar_null_request (const MharProbeOptions *options, guint draws, gboolean sliced);
 
 /* Adds a site. Where draws swap queries, another site has to be like it: mhar_null_lonely_site. */
-void mhar_null_queries_add (MharNullQueries *queries, const MharProbeSetup *setup, guint site, const MharNullRequest *request);
+void mhar_null_queries_add (MharNullQueries *queries, const MharProbeSetup *setup, guint site,
+                            const MharNullRequest *request);
 
 /* Frees the queries themselves once a device has its copy; what sites they are of stays. */
 void mhar_null_queries_release (MharNullQueries *queries);

@@ -16,15 +16,15 @@ typedef enum {
   MHAR_STREAM_SWAP = 4     /* swapped queries: (draw, first site) */
 } MharStream;
 
-/* The first `n` words of a stream: block b of four has the counter (b, one, two, stream), the key is the seed's two halves, low
- * first. */
+/* The first `n` words of a stream: block b of four has the counter (b, one, two, stream), the key is the seed's two
+ * halves, low first. */
 void mhar_random_words (guint64 seed, guint32 one, guint32 two, MharStream stream, gsize n, guint32 *words);
 
 /* A word as a whole number below n: ⌊word · n / 2³²⌋. */
 static inline gsize
 mhar_random_below (guint32 word, gsize n)
 {
-  return (gsize) ((guint64) word * n >> 32);
+  return (gsize)((guint64)word * n >> 32);
 }
 
 G_END_DECLS

@@ -47,8 +47,8 @@ typedef struct {
   guint match_sources;      /* M of `matched`; 0: none */
   guint64 seed;
   gboolean plain; /* the reference routing path */
-  /* Controls: each S, slicing (interleaved or not) and kind of null with each other, in one run; the first of each list is
-   * `slices`, `interleaved` and `null_kind`. A list of length 0 is that first one alone. */
+  /* Controls: each S, slicing (interleaved or not) and kind of null with each other, in one run; the first of each list
+   * is `slices`, `interleaved` and `null_kind`. A list of length 0 is that first one alone. */
   guint n_all_slices, n_all_slicings, n_all_nulls;
   guint all_slices[MHAR_MAX_SLICES];
   gboolean all_slicings[2];
@@ -99,12 +99,12 @@ typedef struct {
    * every window goes to its child "pooled". */
   gboolean (*batch) (gpointer state, MharBatch *batch, MharDataset *slab, GError **error);
   void (*end) (MharRig *rig, gpointer state);
-  /* Fields of the whole run, p-values, and what else needs more than sums by window; sentences for the user go to `warnings`
-   * (char *, owned by it). */
+  /* Fields of the whole run, p-values, and what else needs more than sums by window; sentences for the user go to
+   * `warnings` (char *, owned by it). */
   void (*finish) (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPtrArray *warnings);
-  /* Scalars: attributes, and F64 fields of one number a site or a control, here or in children of `out`. They are what the sums
-   * named in `sums` (NULL-ended; "x*": all that begin with x) give, so that the same can be asked of resampled windows, from any thread: every one of them gets
-   * an interval. */
+  /* Scalars: attributes, and F64 fields of one number a site or a control, here or in children of `out`. They are what
+   * the sums named in `sums` (NULL-ended; "x*": all that begin with x) give, so that the same can be asked of resampled
+   * windows, from any thread: every one of them gets an interval. */
   void (*scalars) (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out);
   const char *const *sums;
 } MharProbe;

@@ -81,7 +81,7 @@ mhar_swapped_order (guint64 seed, guint32 first_site, guint32 draw, gsize n, gui
 
   mhar_random_words (seed, draw, first_site, MHAR_STREAM_SWAP, n, words);
   for (gsize i = 0; i < n; i++)
-    to[i] = (guint) i;
+    to[i] = (guint)i;
   for (gsize i = n - 1, t = 0; n > 1 && i > 0; i--, t++) {
     gsize j = mhar_random_below (words[t], i);
     guint held = to[i];

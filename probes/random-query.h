@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The queries behind every null, each at its place in a stream of probes/philox.h: draw j of site s is the same on every device,
- * whatever the thread count and however many draws there are. */
+/* The queries behind every null, each at its place in a stream of probes/philox.h: draw j of site s is the same on
+ * every device, whatever the thread count and however many draws there are. */
 #pragma once
 
 #include <glib.h>
@@ -24,13 +24,13 @@ void mhar_rescale_query (const double *query, gsize rows, gsize width, const Mha
 void mhar_random_query (guint64 seed, guint32 site, guint32 draw, const double *query, gsize rows, gsize width,
                         const MharNullNorm *norm, double *z);
 
-/* The coordinates of each row of `query` in another order (Fisher–Yates), which keeps the norm of the row; rescaled where
- * `norm` asks for slices. */
+/* The coordinates of each row of `query` in another order (Fisher–Yates), which keeps the norm of the row; rescaled
+ * where `norm` asks for slices. */
 void mhar_shuffled_query (guint64 seed, guint32 site, guint32 draw, const double *query, gsize rows, gsize width,
                           const MharNullNorm *norm, double *z);
 
-/* Whose query each of n sites takes, to [n]: one cycle through all of them (Sattolo), so that none keeps its own and each is
- * taken once. `first_site` is the number of the first. */
+/* Whose query each of n sites takes, to [n]: one cycle through all of them (Sattolo), so that none keeps its own and
+ * each is taken once. `first_site` is the number of the first. */
 void mhar_swapped_order (guint64 seed, guint32 first_site, guint32 draw, gsize n, guint *to);
 
 G_END_DECLS

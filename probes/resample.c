@@ -144,7 +144,7 @@ mhar_resampler_entries (const MharResampler *r)
 
   for (guint64 back = 1; back <= 2 && back <= r->windows; back++) /* one of either parity */
     n = MAX (n, entry_of (r, r->windows - back) + 1);
-  return (guint) n;
+  return (guint)n;
 }
 
 guint
@@ -177,7 +177,7 @@ mhar_resampled_draws (guint64 seed, guint b, gsize n, guint *draws)
 
   mhar_random_words (seed, b, 0, MHAR_STREAM_DRAWS, n, words);
   for (gsize j = 0; j < n; j++)
-    draws[j] = (guint) mhar_random_below (words[j], n);
+    draws[j] = (guint)mhar_random_below (words[j], n);
 }
 
 /* Row by row along the last dimension, which are the draws. */

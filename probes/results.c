@@ -64,26 +64,16 @@ static const Expected expected[] = {
 
 /* Of the child "controls"; the first six are always there. */
 static const Expected control_fields[] = {
-  { "measure", MHAR_FIELD_STRING, { "control" } },
-  { "slices", MHAR_FIELD_I32, { "control" } },
-  { "slice_width", MHAR_FIELD_I32, { "control" } },
-  { "slicing", MHAR_FIELD_STRING, { "control" } },
-  { "null_kind", MHAR_FIELD_STRING, { "control" } },
-  { "trained", MHAR_FIELD_F64, { "control" } },
-  { "trained_low", MHAR_FIELD_F64, { "control" } },
-  { "trained_high", MHAR_FIELD_F64, { "control" } },
-  { "median", MHAR_FIELD_F64, { "control" } },
-  { "median_low", MHAR_FIELD_F64, { "control" } },
-  { "median_high", MHAR_FIELD_F64, { "control" } },
-  { "null", MHAR_FIELD_F64, { "control" } },
-  { "null_low", MHAR_FIELD_F64, { "control" } },
-  { "null_high", MHAR_FIELD_F64, { "control" } },
-  { "null_sd", MHAR_FIELD_F64, { "control" } },
-  { "excess", MHAR_FIELD_F64, { "control" } },
-  { "excess_low", MHAR_FIELD_F64, { "control" } },
-  { "excess_high", MHAR_FIELD_F64, { "control" } },
-  { "p_value", MHAR_FIELD_F64, { "control" } },
-  { "null_draw_low", MHAR_FIELD_F64, { "control" } },
+  { "measure", MHAR_FIELD_STRING, { "control" } },     { "slices", MHAR_FIELD_I32, { "control" } },
+  { "slice_width", MHAR_FIELD_I32, { "control" } },    { "slicing", MHAR_FIELD_STRING, { "control" } },
+  { "null_kind", MHAR_FIELD_STRING, { "control" } },   { "trained", MHAR_FIELD_F64, { "control" } },
+  { "trained_low", MHAR_FIELD_F64, { "control" } },    { "trained_high", MHAR_FIELD_F64, { "control" } },
+  { "median", MHAR_FIELD_F64, { "control" } },         { "median_low", MHAR_FIELD_F64, { "control" } },
+  { "median_high", MHAR_FIELD_F64, { "control" } },    { "null", MHAR_FIELD_F64, { "control" } },
+  { "null_low", MHAR_FIELD_F64, { "control" } },       { "null_high", MHAR_FIELD_F64, { "control" } },
+  { "null_sd", MHAR_FIELD_F64, { "control" } },        { "excess", MHAR_FIELD_F64, { "control" } },
+  { "excess_low", MHAR_FIELD_F64, { "control" } },     { "excess_high", MHAR_FIELD_F64, { "control" } },
+  { "p_value", MHAR_FIELD_F64, { "control" } },        { "null_draw_low", MHAR_FIELD_F64, { "control" } },
   { "null_draw_high", MHAR_FIELD_F64, { "control" } },
 };
 
@@ -132,8 +122,8 @@ counts_fit (const MharDataset *set)
 
   for (gsize s = 0; sources != NULL && heads != NULL && s < sources->shape[0]; s++) {
     gint32 n = sources->data.i32[s], h = heads->data.i32[s];
-    if (n < 0 || h < 0 || (weight != NULL && ((gsize) n > weight->shape[2] || (gsize) h > weight->shape[1])) ||
-        (label != NULL && (gsize) n > label->shape[1]) || (by_head != NULL && (gsize) h > by_head->shape[1]))
+    if (n < 0 || h < 0 || (weight != NULL && ((gsize)n > weight->shape[2] || (gsize)h > weight->shape[1]))
+        || (label != NULL && (gsize)n > label->shape[1]) || (by_head != NULL && (gsize)h > by_head->shape[1]))
       return FALSE;
   }
   return TRUE;
@@ -182,8 +172,9 @@ check_checkpoint (const MharDataset *set, const char *path, GError **error)
     present += mhar_dataset_get (set, together[i]) != NULL;
   if (present != 0 && present != G_N_ELEMENTS (together))
     return mhar_bad_input (error, "%s: %s lacks some labels of its sites; the file is damaged", path, name);
-  if (present == 0 && (mhar_dataset_get (set, "weight") != NULL || mhar_dataset_get (set, "slice_kl") != NULL ||
-                       mhar_dataset_get (set, "head_js") != NULL || mhar_dataset_get (set, "max_deviation_site") != NULL))
+  if (present == 0
+      && (mhar_dataset_get (set, "weight") != NULL || mhar_dataset_get (set, "slice_kl") != NULL
+          || mhar_dataset_get (set, "head_js") != NULL || mhar_dataset_get (set, "max_deviation_site") != NULL))
     return mhar_bad_input (error, "%s: %s lacks the labels of its sites; the file is damaged", path, name);
   for (guint d = 0; d < G_N_ELEMENTS (dims); d++) {
     gsize length;
@@ -192,7 +183,8 @@ check_checkpoint (const MharDataset *set, const char *path, GError **error)
                              name, dims[d]);
   }
   if (!controls_fit (set))
-    return mhar_bad_input (error, "%s: the controls of %s are not what schema 1 makes of them; the file is damaged", path, name);
+    return mhar_bad_input (error, "%s: the controls of %s are not what schema 1 makes of them; the file is damaged",
+                           path, name);
   if (!counts_fit (set))
     return mhar_bad_input (error, "%s: %s counts more heads or sources than it holds; the file is damaged", path, name);
   return mhar_interventions_results_check (set, path, error);

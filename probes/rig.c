@@ -153,7 +153,7 @@ mhar_batch_route_sums (MharBatch *batch, MharRouteSums *sums, GError **error)
 
   if (rig->sums.weight == NULL) {
     rig->sums.weight = g_new0 (double, windows *rig->packed);
-    rig->sums.square = g_new0 (double, windows *rig->packed);
+    rig->sums.square = g_new0 (double, windows * rig->packed);
     rig->sums.contribution = g_new0 (double, windows *rig->packed);
     rig->sums.entropy = g_new0 (double, windows *rig->packed_heads);
     rig->sums.head_js = g_new0 (double, windows *rig->setup->n_sites);

@@ -38,10 +38,10 @@ mhar_probe_options_init (MharProbeOptions *options)
 static gboolean
 check_slices (guint slices, const MharBody *body, GError **error)
 {
-  if (slices >= 2 && body->width % (int) slices == 0)
+  if (slices >= 2 && body->width % (int)slices == 0)
     return TRUE;
-  g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "%u slices do not divide a width of %d; choose another --slices", slices,
-               body->width);
+  g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "%u slices do not divide a width of %d; choose another --slices",
+               slices, body->width);
   return FALSE;
 }
 
@@ -58,14 +58,17 @@ check_queries (const Run *run, const MharBody *body, GError **error)
     swapped = swapped || o->all_nulls[i] == MHAR_NULL_SWAPPED;
   const MharSite *lonely = swapped && o->null_draws > 0 ? mhar_null_lonely_site (plan) : NULL;
   if (lonely != NULL)
-    return mhar_bad_input (error, "no other read has a query like that of %s, so there is nothing to swap it with; choose another --null-kind",
-                           lonely->label);
+    return mhar_bad_input (
+        error,
+        "no other read has a query like that of %s, so there is nothing to swap it with; choose another --null-kind",
+        lonely->label);
   if (sliced)
     good = check_slices (o->slices, body, error);
   for (guint i = 0; good && sliced && i < o->n_all_slices; i++)
     good = check_slices (o->all_slices[i], body, error);
-  if (good && o->null_norm_slice && (o->slices == 0 || body->width % (int) o->slices != 0)) {
-    g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "--null-norm slice needs --slices that divide a width of %d", body->width);
+  if (good && o->null_norm_slice && (o->slices == 0 || body->width % (int)o->slices != 0)) {
+    g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "--null-norm slice needs --slices that divide a width of %d",
+                 body->width);
     return FALSE;
   }
   return good;
@@ -75,8 +78,10 @@ static gboolean
 check_request (const Run *run, const MharBody *body, const gint32 *ids, gsize n, GError **error)
 {
   if (run->windows.total == 0)
-    return mhar_bad_input (error, "too few tokens (%zu) for one window of two, with %u skipped in each; give more text or a lower --skip-first",
-                           n, run->options.skip_first);
+    return mhar_bad_input (
+        error,
+        "too few tokens (%zu) for one window of two, with %u skipped in each; give more text or a lower --skip-first",
+        n, run->options.skip_first);
   for (gsize i = 0; i < n; i++)
     if (ids[i] < 0 || ids[i] >= body->vocab)
       return mhar_bad_input (error, "token %zu has the id %d, but the checkpoint's vocabulary ends at %d; was it made with another tokenizer?",

@@ -50,7 +50,7 @@ static void
 add_site (State *state, const MharProbeSetup *setup, guint s)
 {
   const MharProbeOptions *o = setup->options;
-  guint n = (guint) mhar_plan_site (setup->plan, s)->n_sources;
+  guint n = (guint)mhar_plan_site (setup->plan, s)->n_sources;
   MharNullRequest trained = mhar_null_request (o, 0, TRUE), draws = mhar_null_request (o, o->null_draws, TRUE);
 
   mhar_null_queries_add (state->queries[TRAINED], setup, s, &trained);
@@ -207,5 +207,4 @@ scalars (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out)
 
 static const char *const sums_by_window[] = { "slice_kl", "slice_kl_null", "matched_kl", "matched_kl_null", NULL };
 
-const MharProbe mhar_probe_slice_kl
-  = { "kl", MHAR_PROBE_KL, begin, batch, end, finish, scalars, sums_by_window };
+const MharProbe mhar_probe_slice_kl = { "kl", MHAR_PROBE_KL, begin, batch, end, finish, scalars, sums_by_window };

@@ -24,25 +24,26 @@ mhar_pearson (const double *a, const double *b, gsize n)
 double
 mhar_p_value (double value, const double *null, gsize n, gsize stride)
 {
+  double least = value - fmax (1e-6 * fabs (value), 1e-7);
   gsize as_large = 0;
 
   for (gsize i = 0; i < n; i++)
-    as_large += null[i * stride] >= value;
-  return (1.0 + (double) as_large) / (1.0 + (double) n);
+    as_large += null[i * stride] >= least;
+  return (1.0 + (double)as_large) / (1.0 + (double)n);
 }
 
 static int
 compare_doubles (const void *a, const void *b)
 {
-  double x = *(const double *) a, y = *(const double *) b;
+  double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
 static double
 quantile (const double *sorted, gsize n, double q)
 {
-  double at = q * (double) (n - 1), below = floor (at);
-  gsize i = (gsize) below;
+  double at = q * (double)(n - 1), below = floor (at);
+  gsize i = (gsize)below;
 
   return i + 1 < n ? sorted[i] + (at - below) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
 }

@@ -9,11 +9,12 @@ G_BEGIN_DECLS
 /* Pearson r of a [n] and b [n]; NaN where either is constant. */
 double mhar_pearson (const double *a, const double *b, gsize n);
 
-/* How extreme a value is among n draws of its null, `stride` apart: (1 + draws at least as large) / (1 + n). */
+/* How extreme a value is among n draws of its null, `stride` apart: (1 + draws at least as large) / (1 + n). What falls
+ * short by a millionth, or by 1e-7, is as large: where a site reads one row twice, all are 0 but for rounding. */
 double mhar_p_value (double value, const double *null, gsize n, gsize stride);
 
-/* The 2.5 % and 97.5 % quantiles of `values` [n], linearly interpolated between order statistics (type 7, as NumPy), over those that
- * are finite; they are sorted in place. FALSE where fewer than half are finite. */
+/* The 2.5 % and 97.5 % quantiles of `values` [n], linearly interpolated between order statistics (type 7, as NumPy),
+ * over those that are finite; they are sorted in place. FALSE where fewer than half are finite. */
 gboolean mhar_interval (double *values, gsize n, double *low, double *high);
 
 /* Spearman's rank correlation: Pearson's r of the ranks, those of equal values averaged. NaN where either is constant. */

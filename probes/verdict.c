@@ -6,7 +6,7 @@
 MharVerdict
 mhar_verdict (double p_value, gint64 draws)
 {
-  double n = (double) draws, slack = MHAR_VERDICT_LEVEL * (1 + 1e-9); /* 2/40 is 0.05 */
+  double n = (double)draws, slack = MHAR_VERDICT_LEVEL * (1 + 1e-9); /* 2/40 is 0.05 */
 
   if (isnan (p_value) || draws < 1)
     return MHAR_VERDICT_NONE;

@@ -16,8 +16,8 @@ typedef enum {
   MHAR_VERDICT_TOO_FEW /* so few draws that nothing could have been above */
 } MharVerdict;
 
-/* Of p = (1 + draws at least as large) / (1 + draws): above its null at p ≤ 0.05, below where as few draws are smaller, else not
- * distinguishable from it. NaN, or no draws: none. */
+/* Of p = (1 + draws at least as large) / (1 + draws): above its null at p ≤ 0.05, below where as few draws are smaller,
+ * else not distinguishable from it. NaN, or no draws: none. */
 MharVerdict mhar_verdict (double p_value, gint64 draws);
 
 /* "above its null", "not distinguishable from its null" …; "" for none. */

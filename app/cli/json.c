@@ -63,7 +63,8 @@ copy_element (const MharDataset *set, const char *from, gsize i, json_t *object,
   if (json_object_get (object, key) == NULL) /* the table's own rounding stays where it was */
     json_object_set_new (object, key, real (mhar_field_value (field, i)));
   if (low != NULL && high != NULL && isfinite (mhar_field_value (low, i)))
-    json_object_set_new (object, interval, json_pack ("[o, o]", real (mhar_field_value (low, i)), real (mhar_field_value (high, i))));
+    json_object_set_new (object, interval,
+                         json_pack ("[o, o]", real (mhar_field_value (low, i)), real (mhar_field_value (high, i))));
 }
 
 static void
@@ -97,7 +98,8 @@ static json_t *
 disagreement_site (const MharDataset *set, const char *name, gsize s, double trained, const MharField *null)
 {
   const MharField *site = mhar_dataset_get (set, "site"), *label = mhar_dataset_get (set, "site_label");
-  g_autofree char *trained_name = g_strconcat (name, "_site", NULL), *null_name = g_strconcat (name, "_null_site", NULL);
+  g_autofree char *trained_name = g_strconcat (name, "_site", NULL),
+                  *null_name = g_strconcat (name, "_null_site", NULL);
   g_autofree char *p_name = g_strconcat (name, "_p_value", NULL);
   json_t *entry = json_pack ("{s:i, s:s, s:i, s:o}", "site", site->data.i32[s], "label", label->data.str[s], "sources",
                              mhar_dataset_get (set, "n_sources")->data.i32[s], "trained", real (trained));
@@ -178,7 +180,8 @@ static json_t *
 deviation_site (const MharDataset *set, gsize s)
 {
   const MharField *site = mhar_dataset_get (set, "site"), *label = mhar_dataset_get (set, "site_label");
-  const MharField *null = mhar_dataset_get (set, "max_deviation_null"), *p = mhar_dataset_get (set, "deviation_p_value");
+  const MharField *null = mhar_dataset_get (set, "max_deviation_null"),
+                  *p = mhar_dataset_get (set, "deviation_p_value");
   gint32 heads = mhar_dataset_get (set, "n_heads")->data.i32[s];
   json_t *entry = json_pack ("{s:i, s:s, s:i}", "site", site->data.i32[s], "label", label->data.str[s], "sources",
                              mhar_dataset_get (set, "n_sources")->data.i32[s]);
@@ -189,7 +192,7 @@ deviation_site (const MharDataset *set, gsize s)
   json_t *list = json_array ();
   double least = 1;
   for (gint32 h = 0; h < heads; h++) {
-    double one = mhar_field_value (p, s * p->shape[1] + (gsize) h);
+    double one = mhar_field_value (p, s * p->shape[1] + (gsize)h);
     json_array_append_new (list, real (one));
     least = fmin (least, one);
   }

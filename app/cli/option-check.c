@@ -93,7 +93,8 @@ static gboolean
 check_controls (const MharCliOptions *o, GError **error)
 {
   if (o->weights_only && MAX (o->probe.n_all_slices, o->probe.n_all_slicings) > 1)
-    return mhar_bad_usage (error, "--weights-only cuts queries in one way; give it one number for --slices and one --slicing");
+    return mhar_bad_usage (error,
+                           "--weights-only cuts queries in one way; give it one number for --slices and one --slicing");
   return TRUE;
 }
 

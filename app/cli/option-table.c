@@ -50,9 +50,9 @@ parse_list (const char *text, const char *option, const char *const *names, cons
     for (guint i = 0; i < *n; i++)
       twice = twice || list[i] == place;
     if (names[place] == NULL || twice) {
-      g_autofree char *all = g_strjoinv (", ", (char **) names);
-      return mhar_bad_usage (error, "%s takes one of %s%s, not “%s”; several go with commas between, each once", option, all, more,
-                             text);
+      g_autofree char *all = g_strjoinv (", ", (char **)names);
+      return mhar_bad_usage (error, "%s takes one of %s%s, not “%s”; several go with commas between, each once", option,
+                             all, more, text);
     }
     list[(*n)++] = place;
   }
@@ -70,7 +70,7 @@ parse_slicing (const char *text, gpointer field, GError **error)
                    &o->n_all_slicings, error))
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (list); i++)
-    o->all_slicings[i] = (gboolean) list[i];
+    o->all_slicings[i] = (gboolean)list[i];
   o->interleaved = o->all_slicings[0];
   return TRUE;
 }
@@ -85,7 +85,7 @@ parse_null_kind (const char *text, gpointer field, GError **error)
   if (!parse_list (text, "--null-kind", names, "", list, &o->n_all_nulls, error))
     return FALSE;
   for (guint i = 0; i < MHAR_NULL_KINDS; i++)
-    o->all_nulls[i] = (MharNullKind) list[i];
+    o->all_nulls[i] = (MharNullKind)list[i];
   o->null_kind = o->all_nulls[0];
   return TRUE;
 }
@@ -105,12 +105,14 @@ parse_slices (const char *text, gpointer field, GError **error)
     for (guint i = 0; i < w; i++)
       good = good && o->all_slices[i] != value;
     if (!good)
-      return mhar_bad_usage (error, "--slices takes a whole number from 2 to 65536, or several, each once, with commas between, not “%s”",
-                             text);
-    o->all_slices[o->n_all_slices++] = (guint) value;
+      return mhar_bad_usage (
+          error, "--slices takes a whole number from 2 to 65536, or several, each once, with commas between, not “%s”",
+          text);
+    o->all_slices[o->n_all_slices++] = (guint)value;
   }
   if (n == 0 || n > MHAR_MAX_SLICES)
-    return mhar_bad_usage (error, "--slices takes a whole number from 2 to 65536, or up to %d of them, not “%s”", MHAR_MAX_SLICES, text);
+    return mhar_bad_usage (error, "--slices takes a whole number from 2 to 65536, or up to %d of them, not “%s”",
+                           MHAR_MAX_SLICES, text);
   o->slices = o->all_slices[0];
   return TRUE;
 }
@@ -169,11 +171,12 @@ static const MharOptionRow probe_rows[] = {
     MHAR_PROBE_DEPTH_MAPS },
   { "collinearity", 0, BITS, AT (probe.probes), NULL, "Cosines between sublayer outputs", MHAR_PROBE_COLLINEARITY },
   { "all", 0, BITS, AT (probe.probes), NULL, "All of them (the default)", MHAR_PROBE_ALL },
-  { "slices", 0, PARSED, AT (probe), "S,…", "Slices of a query (4); several add controls to the first", .parse = parse_slices },
+  { "slices", 0, PARSED, AT (probe), "S,…", "Slices of a query (4); several add controls to the first",
+    .parse = parse_slices },
   { "slicing", 0, PARSED, AT (probe), "HOW", "contiguous (the default), interleaved or both", .parse = parse_slicing },
   { "null-draws", 0, COUNT, AT (probe.null_draws), "N", "Null queries a site (32); 0: no null", 0, 1000000 },
-  { "null-kind", 0, PARSED, AT (probe), "KIND,…",
-    "Null queries: random (the default), shuffled or swapped; or several", .parse = parse_null_kind },
+  { "null-kind", 0, PARSED, AT (probe), "KIND,…", "Null queries: random (the default), shuffled or swapped; or several",
+    .parse = parse_null_kind },
   { "null-norm", 0, CHOICE, AT (probe.null_norm_slice), "HOW",
     "Null queries get the norm of the query (the default) or of each slice", .choices = "query|slice" },
   { "null-tokens", 0, WIDE, AT (probe.null_tokens), "N", "Tokens the nulls see (all)", 1, G_MAXINT32 },

@@ -11,7 +11,7 @@
 static const MharDataset *
 controls_of (const GPtrArray *sets, guint c)
 {
-  return mhar_dataset_find_child (g_ptr_array_index ((GPtrArray *) sets, c), "controls");
+  return mhar_dataset_find_child (g_ptr_array_index ((GPtrArray *)sets, c), "controls");
 }
 
 static gsize
@@ -107,7 +107,7 @@ compares_widths (const GPtrArray *sets, const char *label)
 
   for (guint c = 0; c < sets->len; c++) {
     const MharDataset *controls = controls_of (sets, c);
-    gint64 width = mhar_dataset_integer (g_ptr_array_index ((GPtrArray *) sets, c), "width", 0);
+    gint64 width = mhar_dataset_integer (g_ptr_array_index ((GPtrArray *)sets, c), "width", 0);
     if (find (controls, label, TRUE) == n_controls (controls))
       continue;
     if (first >= 0 && width != first)
@@ -126,7 +126,8 @@ line_of (const GPtrArray *sets, const char *label, gboolean by_width)
   for (guint c = 0; c < sets->len; c++) {
     const MharDataset *controls = controls_of (sets, c);
     gsize i = find (controls, label, by_width);
-    line[c + 1] = i < n_controls (controls) ? cell_of (g_ptr_array_index ((GPtrArray *) sets, c), controls, i) : g_strdup ("—");
+    line[c + 1]
+        = i < n_controls (controls) ? cell_of (g_ptr_array_index ((GPtrArray *)sets, c), controls, i) : g_strdup ("—");
   }
   return line;
 }

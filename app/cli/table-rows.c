@@ -27,7 +27,7 @@ mhar_table_fixed (double value, int decimals)
 
   if (!isfinite (value))
     return g_strdup ("n/a");
-  format[2] = (char) ('0' + decimals);
+  format[2] = (char)('0' + decimals);
   return g_strdup (g_ascii_formatd (text, sizeof text, value != 0 && fabs (value) < 1e-5 ? "%.2e" : format, value));
 }
 
@@ -75,7 +75,8 @@ cell_real (const MharDataset *set, const char *name)
 static char *
 cell_bootstrap (const MharDataset *set, const char *name G_GNUC_UNUSED)
 {
-  gint64 block = mhar_dataset_integer (set, "bootstrap_block", 0), entries = mhar_dataset_integer (set, "bootstrap_entries", 0);
+  gint64 block = mhar_dataset_integer (set, "bootstrap_block", 0),
+         entries = mhar_dataset_integer (set, "bootstrap_entries", 0);
 
   if (block == 0)
     return mhar_dataset_integer (set, "windows", 0) == 1 ? g_strdup ("none: one window") : NULL;
@@ -147,7 +148,8 @@ cell_slicing (const MharDataset *set, const char *name)
                           slicing != NULL ? slicing : "");
 }
 
-/* "0.0301 ± 0.0012 [0.0280, 0.0322]": a null, its standard deviation over draws, and its interval; `prefix` is of their names. */
+/* "0.0301 ± 0.0012 [0.0280, 0.0322]": a null, its standard deviation over draws, and its interval; `prefix` is of their
+ * names. */
 static char *
 cell_null (const MharDataset *set, const char *prefix)
 {

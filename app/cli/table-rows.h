@@ -16,7 +16,8 @@ typedef struct {
 /* In order; the last has no label. */
 extern const MharTableRow mhar_table_rows[];
 
-/* Numbers as the table has them; g_free. "0.1763"; "0.1763 [0.1702, 0.1823]", without an interval where an end is NaN. */
+/* Numbers as the table has them; g_free. "0.1763"; "0.1763 [0.1702, 0.1823]", without an interval where an end is NaN.
+ */
 char *mhar_table_number (double value);
 /* Decimals that show three digits of a value, four to seven; and a value to so many. */
 int mhar_table_decimals (double value);

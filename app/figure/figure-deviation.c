@@ -48,10 +48,11 @@ append_verdict (GString *caption, const MharDataset *set, double trained, double
                             "few draws for a verdict.",
                             own, random);
   else if (trained <= null)
-    g_string_append_printf (caption, "Largest deviation %s; %s reaches %s: within the null, not distinguishable.", own, query,
-                            random);
+    g_string_append_printf (caption, "Largest deviation %s; %s reaches %s: within the null, not distinguishable.", own,
+                            query, random);
   else
-    g_string_append_printf (caption, "Largest deviation %s, %s times the %s that %s reaches.", own, ratio, random, query);
+    g_string_append_printf (caption, "Largest deviation %s, %s times the %s that %s reaches.", own, ratio, random,
+                            query);
 }
 
 /* Sites at which some head deviates more than the null does anywhere. */
@@ -71,7 +72,8 @@ append_sites (GString *caption, const MharDataset *set)
     above += verdict == MHAR_VERDICT_ABOVE;
   }
   if (all > 0)
-    g_string_append_printf (caption, " %u of %u sites lie above it (p ≤ 0.05, corrected for all sites and heads).", above, all);
+    g_string_append_printf (caption, " %u of %u sites lie above it (p ≤ 0.05, corrected for all sites and heads).",
+                            above, all);
 }
 
 /* "Largest deviation 0.021 [0.018, 0.025] — not distinguishable from its null (p = 0.4)", above the panels. */
@@ -79,9 +81,11 @@ static void
 prepare_heading (MharDrawing *d, double trained)
 {
   g_autofree char *sentence = mhar_null_sentence (d->set, "max_deviation_p_value"), *own = mhar_number (trained, 2);
-  double low = mhar_dataset_real (d->set, "max_deviation_low", NAN), high = mhar_dataset_real (d->set, "max_deviation_high", NAN);
+  double low = mhar_dataset_real (d->set, "max_deviation_low", NAN),
+         high = mhar_dataset_real (d->set, "max_deviation_high", NAN);
   g_autofree char *from = mhar_number (low, 2), *to = mhar_number (high, 2);
-  g_autofree char *interval = isfinite (low) && isfinite (high) ? g_strdup_printf (" [%s, %s]", from, to) : g_strdup ("");
+  g_autofree char *interval
+      = isfinite (low) && isfinite (high) ? g_strdup_printf (" [%s, %s]", from, to) : g_strdup ("");
 
   if (sentence == NULL || d->options.bare)
     return;

@@ -36,7 +36,8 @@ available (const MharDataset *set)
   return find_field (set) != NULL;
 }
 
-/* The field of one number a site that goes with the quantity shown: `end` is "_site_low", "_p_value" …; NULL where absent. */
+/* The field of one number a site that goes with the quantity shown: `end` is "_site_low", "_p_value" …; NULL where
+ * absent. */
 static const MharField *
 companion (const MharDrawing *d, const char *end)
 {
@@ -265,7 +266,8 @@ legend_items (const MharDrawing *d, MharLegendItem *items)
                                                   : is_slices (d)     ? "trained, mean over slices"
                                                                       : "trained" };
   if (inside)
-    items[n++] = (MharLegendItem){ MHAR_MARK_RING, known > 0 ? "trained, does not beat its null" : "trained, within the null" };
+    items[n++] = (MharLegendItem){ MHAR_MARK_RING,
+                                   known > 0 ? "trained, does not beat its null" : "trained, within the null" };
   if (is_slices (d))
     items[n++] = (MharLegendItem){ MHAR_MARK_DASH, "one slice" };
   if (null)

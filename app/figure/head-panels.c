@@ -177,7 +177,9 @@ typedef struct {
 static MharTextRun
 heading_run (const MharDrawing *d)
 {
-  return (MharTextRun){ .string = d->heading, .size = d->font, .wrap = TRUE, .width = MAX (d->out.width - 2 * d->margin, 1) };
+  return (MharTextRun){
+    .string = d->heading, .size = d->font, .wrap = TRUE, .width = MAX (d->out.width - 2 * d->margin, 1)
+  };
 }
 
 /* Height of the sentence above the panels, and its rectangle. */

@@ -50,6 +50,11 @@ for stage in "$@"; do
   golden)
     if command -v python3 >/dev/null; then
       tap golden python3 "$tests/numeric/test_golden.py" --device cuda --precision fp32
+      if python3 -c 'import numpy' 2>/dev/null; then
+        tap certainty python3 "$tests/numeric/test_uncertainty.py" --device cuda --precision fp32
+      else
+        note "certainty  skipped: no numpy"
+      fi
     else
       note "golden     skipped: no python3"
     fi

@@ -13,8 +13,8 @@ double sample_value (guint a, guint b, guint c);
  * deviation (heads > 1), slice_kl or head_js with 8 draws, cosine, coefficient, an ablation map,
  * attributes. Sites 3, 7, 11 … lie in their null. */
 MharDataset *sample_full (guint sites, guint heads);
-/* p-values and intervals of the disagreement: sites 3, 7, 11 … do not beat their null, nor do the means, nor the largest
- * deviation. */
+/* p-values and intervals of the disagreement: sites 3, 7, 11 … do not beat their null, nor do the means, nor the
+ * largest deviation. */
 void sample_add_certainty (MharDataset *set, guint sites, gboolean heads);
 /* n_heads, entropy and contribution to a set of sample_full's, as a run gives them. */
 void sample_add_sources (MharDataset *set, guint sites, guint heads);

@@ -742,17 +742,18 @@ case_span (const KernelCase *k)
 static void
 spread (const KernelCase *k, const double *square, const double *weight, size_t n, double *out)
 {
-  int64_t left = k->limit > 0 ? k->limit : INT64_MAX, each = (int64_t) k->t > k->skip ? (int64_t) k->t - k->skip : 0;
+  int64_t left = k->limit > 0 ? k->limit : INT64_MAX, each = (int64_t)k->t > k->skip ? (int64_t)k->t - k->skip : 0;
   for (size_t w = 0; w < k->W; w++) {
     int64_t count = each < left ? each : left;
     for (size_t i = w * n; count > 0 && i < (w + 1) * n; i++)
-      out[i] = square[i] - weight[i] * weight[i] / (double) count;
+      out[i] = square[i] - weight[i] * weight[i] / (double)count;
     left -= count;
   }
 }
 
 void
-kernel_spreads (const KernelCase *k, const KernelInputs *in, const double *weight, const double *square, KernelResult *result)
+kernel_spreads (const KernelCase *k, const KernelInputs *in, const double *weight, const double *square,
+                KernelResult *result)
 {
   size_t n = kernel_weights (in);
   spread (k, square, weight, n, kernel_output (result, "weight spreads", true, k->W * n));

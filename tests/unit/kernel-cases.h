@@ -106,4 +106,5 @@ MharRouteEdit kernel_edit (const KernelInputs *in, size_t index, int32_t *source
 size_t kernel_heads (const KernelInputs *in);   /* ΣH of the sites */
 size_t kernel_weights (const KernelInputs *in); /* ΣHN */
 /* Adds the output "weight spreads" [W, ΣHN], Σ (w − mean)² over the counted tokens, from Σ w and Σ w². */
-void kernel_spreads (const KernelCase *k, const KernelInputs *in, const double *weight, const double *square, KernelResult *result);
+void kernel_spreads (const KernelCase *k, const KernelInputs *in, const double *weight, const double *square,
+                     KernelResult *result);

@@ -73,7 +73,7 @@ kept (gsize windows)
     mhar_dataset_add (set, mhar_field_new ("other", "", "1", MHAR_FIELD_F64, 1, dims, &n));
     for (gsize i = 0; i < n; i++) {
       ones->data.f64[i] = 1;
-      places->data.f64[i] = (double) (w + i);
+      places->data.f64[i] = (double)(w + i);
     }
     mhar_resampler_add (resampler, set, w);
   }
@@ -84,8 +84,9 @@ kept (gsize windows)
 static void
 test_resample (void)
 {
-  static const guint64 lengths[][3] = { { 1, 1, 1 },    { 2, 2, 2 },    { 8, 8, 2 },     { 28, 28, 4 },    { 255, 255, 7 },
-                                        { 256, 256, 7 }, { 257, 129, 6 }, { 512, 256, 7 }, { 1025, 257 / 2 + 1, 6 } };
+  static const guint64 lengths[][3]
+      = { { 1, 1, 1 },     { 2, 2, 2 },     { 8, 8, 2 },     { 28, 28, 4 },           { 255, 255, 7 },
+          { 256, 256, 7 }, { 257, 129, 6 }, { 512, 256, 7 }, { 1025, 257 / 2 + 1, 6 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (lengths); i++) {
     g_autoptr (MharResampler) resampler = kept (lengths[i][0]);
@@ -99,12 +100,12 @@ test_resample (void)
       g_assert_null (mhar_pool_total (pool, "other"));
       g_assert_cmpuint (mhar_pool_windows (pool), ==, windows);
       if (lengths[i][1] == windows)
-        g_assert_cmpfloat (mhar_pool_scalar (pool, "ones"), ==, (double) windows);
+        g_assert_cmpfloat (mhar_pool_scalar (pool, "ones"), ==, (double)windows);
       ones += mhar_pool_scalar (pool, "ones") / 500;
       places += mhar_pool_scalar (pool, "places") / 500;
     }
-    g_assert_cmpfloat_with_epsilon (ones, (double) windows, 0.02 * (double) windows);
-    g_assert_cmpfloat_with_epsilon (places, (double) (windows * (windows - 1)) / 2, 0.05 * (double) (windows * windows));
+    g_assert_cmpfloat_with_epsilon (ones, (double)windows, 0.02 * (double)windows);
+    g_assert_cmpfloat_with_epsilon (places, (double)(windows * (windows - 1)) / 2, 0.05 * (double)(windows * windows));
   }
 }
 
