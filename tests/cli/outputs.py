@@ -230,6 +230,19 @@ def table_of_controls(scratch):
 
 
 @case
+def table_of_widths(scratch):
+    """Slices of 32 in models of 64 and of 256: a line of their own, whose cells are the controls'."""
+    wide = str(TESTS.parent / "data" / "demo" / "single")
+    out = succeed("mini-full", wide, *TEXT, "--kl", "--slices", "2,8", **HERE).out
+    rows = {line[:40].strip(): re.findall(r"\S+ - \S+ = \S+ \[[^]]*\], p \S+", line) for line in out.splitlines()}
+    control = {name: cells for name, cells in rows.items() if cells}
+    widths = [cells for name, cells in control.items() if name.startswith("32 wide contiguous, random null")]
+    two, eight = (cells for n in "28" for name, cells in control.items() if name.startswith(f"{n} contiguous"))
+    assert len(widths) == 1 and widths[0] == [two[0], eight[1]], out
+    assert not any(name.startswith(("8 wide", "128 wide")) for name in control), out
+
+
+@case
 def table_says_what_does_not_beat_its_null(scratch):
     out = succeed("mini-full_mh", *TEXT[:-4], "--null-draws", "32", "--device", "cpu", **HERE).out
     assert out.count("NOT DISTINGUISHABLE from its null") == 2, out
