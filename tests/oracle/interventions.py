@@ -96,7 +96,7 @@ class Edited(Model):
         q, gain, bias = self.query(site)
         v = np.stack(rows)
         n, t, d = v.shape
-        k = rms_norm(v, gain, self.eps).reshape(n, t, heads, d // heads)
+        k = rms_norm(v, gain, self.route_eps).reshape(n, t, heads, d // heads)
         a = self.edited_weights(site, q, k, bias, False)
         self.reads.append(dict(site=site, weights=a, rows=rows, whole=False))
         return np.einsum("nth,nthk->thk", a, v.reshape(n, t, heads, d // heads)).reshape(t, d)
@@ -104,7 +104,7 @@ class Edited(Model):
     def read_groups(self, site, rows):
         q, gain, bias = self.query(site)
         v = np.stack(rows)
-        a = self.edited_weights(site, q, rms_norm(v, gain, self.eps), bias, True)
+        a = self.edited_weights(site, q, rms_norm(v, gain, self.route_eps), bias, True)
         self.reads.append(dict(site=site, weights=a, rows=rows, whole=True))
         return np.einsum("ntg,ntd->tgd", a, v)
 
