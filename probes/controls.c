@@ -11,25 +11,41 @@ at_least_one (guint n)
   return MAX (n, 1);
 }
 
+/* The kinds of null, each of the first norm; then the first kind of the other norm. */
+static guint
+n_nulls (const MharProbeOptions *o)
+{
+  return at_least_one (o->n_all_nulls) + at_least_one (o->n_all_norms) - 1;
+}
+
+static void
+set_null (const MharProbeOptions *o, guint k, MharControl *control)
+{
+  guint kinds = at_least_one (o->n_all_nulls), kind = k < kinds ? k : 0, norm = k < kinds ? 0 : k - kinds + 1;
+
+  control->kind = o->n_all_nulls > 0 ? o->all_nulls[kind] : o->null_kind;
+  control->norm_slice = o->n_all_norms > 0 ? o->all_norms[norm] : o->null_norm_slice;
+}
+
 GArray *
 mhar_controls_list (const MharPlan *plan, const MharProbeOptions *o)
 {
   GArray *list = g_array_new (FALSE, FALSE, sizeof (MharControl));
   gboolean one = mhar_plan_count_sites (plan, FALSE) > 0, several = mhar_plan_count_sites (plan, TRUE) > 0;
 
-  if (MAX (o->n_all_nulls, MAX (o->n_all_slices, o->n_all_slicings)) < 2)
+  if (MAX (n_nulls (o), MAX (o->n_all_slices, o->n_all_slicings)) < 2)
     return list;
-  for (guint k = 0; one && k < at_least_one (o->n_all_nulls); k++)
+  for (guint k = 0; one && k < n_nulls (o); k++)
     for (guint s = 0; s < at_least_one (o->n_all_slices); s++)
       for (guint i = 0; i < at_least_one (o->n_all_slicings); i++) {
-        MharControl control = { FALSE, o->n_all_slices > 0 ? o->all_slices[s] : o->slices,
-                                o->n_all_slicings > 0 ? o->all_slicings[i] : o->interleaved,
-                                o->n_all_nulls > 0 ? o->all_nulls[k] : o->null_kind };
+        MharControl control = { .slices = o->n_all_slices > 0 ? o->all_slices[s] : o->slices,
+                                .interleaved = o->n_all_slicings > 0 ? o->all_slicings[i] : o->interleaved };
+        set_null (o, k, &control);
         g_array_append_val (list, control);
       }
-  for (guint k = 0; several && o->n_all_nulls > 1 && k < o->n_all_nulls; k++) {
-    MharControl control
-        = { .heads = TRUE, .slices = o->slices, .interleaved = o->interleaved, .kind = o->all_nulls[k] };
+  for (guint k = 0; several && n_nulls (o) > 1 && k < n_nulls (o); k++) {
+    MharControl control = { .heads = TRUE, .slices = o->slices, .interleaved = o->interleaved };
+    set_null (o, k, &control);
     g_array_append_val (list, control);
   }
   return list;
@@ -89,6 +105,7 @@ begin_queries (MharRig *rig, State *state, guint i, gboolean drawn, GError **err
   MharDevice *device = mhar_rig_device (rig);
   MharNullRequest request = { .draws = drawn ? setup->options->null_draws : 0,
                               .kind = c->kind,
+                              .norm_slice = c->norm_slice,
                               .slices = c->slices,
                               .interleaved = c->interleaved,
                               .sliced = !c->heads };
@@ -249,6 +266,7 @@ add_labels (const MharProbeSetup *setup, const GArray *list, MharDataset *set)
   MharField *width = add (set, "slice_width", "coordinates of a slice; 0: heads", "1", MHAR_FIELD_I32, list->len);
   MharField *slicing = add (set, "slicing", "contiguous or interleaved", "", MHAR_FIELD_STRING, list->len);
   MharField *kind = add (set, "null_kind", "what the null's queries are", "", MHAR_FIELD_STRING, list->len);
+  MharField *norm = add (set, "null_norm", "whose norm they keep, the query's or each slice's", "", MHAR_FIELD_STRING, list->len);
 
   for (guint i = 0; i < list->len; i++) {
     const MharControl *c = &g_array_index (list, MharControl, i);
@@ -257,6 +275,7 @@ add_labels (const MharProbeSetup *setup, const GArray *list, MharDataset *set)
     width->data.i32[i] = c->heads ? 0 : setup->plan->width / (gint32)c->slices;
     slicing->data.str[i] = g_strdup (c->heads ? "" : c->interleaved ? "interleaved" : "contiguous");
     kind->data.str[i] = g_strdup (mhar_null_kind_name (c->kind));
+    norm->data.str[i] = g_strdup (c->norm_slice ? "slice" : "query");
   }
 }
 

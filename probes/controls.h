@@ -12,6 +12,7 @@ typedef struct {
   guint slices;
   gboolean interleaved;
   MharNullKind kind;
+  gboolean norm_slice; /* as null_norm_slice of the options */
 } MharControl;
 
 /* What the options cross, MharControl in the order null, slices, slicing; those of sites with one head first, then,
@@ -21,7 +22,7 @@ GArray *mhar_controls_list (const MharPlan *plan, const MharProbeOptions *option
 
 /* The dataset "controls" that the probe makes, one number a control: slices, slice_width (0 for heads), slicing,
  * measure
- * ("slice_kl", "head_js"), null_kind, trained, median, null, null_sd, excess, p_value, null_draw_low, null_draw_high.
+ * ("slice_kl", "head_js"), null_kind, null_norm ("query", "slice"), trained, median, null, null_sd, excess, p_value, null_draw_low, null_draw_high.
  */
 
 G_END_DECLS

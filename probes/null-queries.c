@@ -37,7 +37,8 @@ MharNullRequest
 mhar_null_request (const MharProbeOptions *o, guint draws, gboolean sliced)
 {
   return (MharNullRequest){
-    .draws = draws, .kind = o->null_kind, .slices = o->slices, .interleaved = o->interleaved, .sliced = sliced
+    .draws = draws, .kind = o->null_kind, .norm_slice = o->null_norm_slice, .slices = o->slices,
+    .interleaved = o->interleaved, .sliced = sliced
   };
 }
 
@@ -94,7 +95,7 @@ null_queries (const MharProbeSetup *setup, const MharSite *site, const MharNullR
 {
   guint64 seed = setup->options->seed;
   gsize width = (gsize) setup->plan->width, rows = (gsize) mhar_site_n_queries (site), n = rows * width;
-  MharNullNorm norm = { setup->options->null_norm_slice ? request->slices : 0, request->interleaved };
+  MharNullNorm norm = { request->norm_slice ? request->slices : 0, request->interleaved };
   guint32 number = (guint32)site->number;
   g_autoptr (GPtrArray) partners = swap_partners (setup->plan, site);
   double *all = g_new (double, request->draws *n);

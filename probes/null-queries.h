@@ -19,6 +19,7 @@ void mhar_null_queries_free (MharNullQueries *queries);
 typedef struct {
   guint draws;       /* 0: the trained query */
   MharNullKind kind; /* of the draws */
+  gboolean norm_slice; /* they keep the norm of each slice, not of the query */
   guint slices;      /* S of the score and of --null-norm slice */
   gboolean interleaved;
   gboolean sliced;    /* a slice KL; else the weights of the heads */

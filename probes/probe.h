@@ -49,10 +49,11 @@ typedef struct {
   gboolean plain; /* the reference routing path */
   /* Controls: each S, slicing (interleaved or not) and kind of null with each other, in one run; the first of each list
    * is `slices`, `interleaved` and `null_kind`. A list of length 0 is that first one alone. */
-  guint n_all_slices, n_all_slicings, n_all_nulls;
+  guint n_all_slices, n_all_slicings, n_all_nulls, n_all_norms;
   guint all_slices[MHAR_MAX_SLICES];
   gboolean all_slicings[2];
   MharNullKind all_nulls[MHAR_NULL_KINDS];
+  gboolean all_norms[2]; /* as null_norm_slice, which is the first; the other goes with the first kind alone */
   const GPtrArray *interventions; /* MharIntervention * (probes/intervention.h), borrowed; NULL: none */
   gboolean ablation_map;          /* every source of every site left out in turn */
 } MharProbeOptions;

@@ -74,7 +74,7 @@ static const Expected control_fields[] = {
   { "null_sd", MHAR_FIELD_F64, { "control" } },        { "excess", MHAR_FIELD_F64, { "control" } },
   { "excess_low", MHAR_FIELD_F64, { "control" } },     { "excess_high", MHAR_FIELD_F64, { "control" } },
   { "p_value", MHAR_FIELD_F64, { "control" } },        { "null_draw_low", MHAR_FIELD_F64, { "control" } },
-  { "null_draw_high", MHAR_FIELD_F64, { "control" } },
+  { "null_draw_high", MHAR_FIELD_F64, { "control" } }, { "null_norm", MHAR_FIELD_STRING, { "control" } },
 };
 
 #define CONTROL_FIELDS_NEEDED 6

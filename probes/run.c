@@ -66,7 +66,8 @@ check_queries (const Run *run, const MharBody *body, GError **error)
     good = check_slices (o->slices, body, error);
   for (guint i = 0; good && sliced && i < o->n_all_slices; i++)
     good = check_slices (o->all_slices[i], body, error);
-  if (good && o->null_norm_slice && (o->slices == 0 || body->width % (int)o->slices != 0)) {
+  gboolean norm_slice = o->null_norm_slice || (o->n_all_norms > 1 && o->all_norms[1]);
+  if (good && norm_slice && (o->slices == 0 || body->width % (int)o->slices != 0)) {
     g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "--null-norm slice needs --slices that divide a width of %d",
                  body->width);
     return FALSE;

@@ -312,6 +312,7 @@ control (const MharDataset *root, const MharDataset *set, gsize i)
   }
   if (mhar_dataset_get (set, "null") != NULL) {
     add_text (mhar_dataset_get (set, "null_kind"), i, object, "null_kind");
+    add_text (mhar_dataset_get (set, "null_norm"), i, object, "null_norm");
     copy_integer (root, "draws", object, "draws");
   }
   for (guint k = 0; k < G_N_ELEMENTS (keys); k++)

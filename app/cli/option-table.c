@@ -91,6 +91,21 @@ parse_null_kind (const char *text, gpointer field, GError **error)
 }
 
 static gboolean
+parse_null_norm (const char *text, gpointer field, GError **error)
+{
+  static const char *const names[] = { "query", "slice", NULL };
+  MharProbeOptions *o = field;
+  guint list[2] = { 0 };
+
+  if (!parse_list (text, "--null-norm", names, "", list, &o->n_all_norms, error))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (list); i++)
+    o->all_norms[i] = (gboolean)list[i];
+  o->null_norm_slice = o->all_norms[0];
+  return TRUE;
+}
+
+static gboolean
 parse_slices (const char *text, gpointer field, GError **error)
 {
   MharProbeOptions *o = field;
@@ -177,8 +192,8 @@ static const MharOptionRow probe_rows[] = {
   { "null-draws", 0, COUNT, AT (probe.null_draws), "N", "Null queries a site (32); 0: no null", 0, 1000000 },
   { "null-kind", 0, PARSED, AT (probe), "KIND,…", "Null queries: random (the default), shuffled or swapped; or several",
     .parse = parse_null_kind },
-  { "null-norm", 0, CHOICE, AT (probe.null_norm_slice), "HOW",
-    "Null queries get the norm of the query (the default) or of each slice", .choices = "query|slice" },
+  { "null-norm", 0, PARSED, AT (probe), "HOW,…", "Null queries keep the norm of the query (the default), or of each slice",
+    .parse = parse_null_norm },
   { "null-tokens", 0, WIDE, AT (probe.null_tokens), "N", "Tokens the nulls see (all)", 1, G_MAXINT32 },
   { "match-sources", 0, COUNT, AT (probe.match_sources), "M",
     "Also over M evenly spaced sources of every site that has them", 2, 65536 },

@@ -34,11 +34,20 @@ integer_of (const MharDataset *controls, const char *name, gsize i)
   return mhar_dataset_get (controls, name)->data.i32[i];
 }
 
+/* " by slices" where the null keeps the norm of each slice; g_free. */
+static char *
+norm_of (const MharDataset *controls, gsize i)
+{
+  const MharField *norm = mhar_dataset_get (controls, "null_norm"); /* files of before have none */
+  return g_strdup (norm != NULL && g_strcmp0 (norm->data.str[i], "slice") == 0 ? " by slices" : "");
+}
+
 char *
 mhar_table_control_name (const MharDataset *controls, gsize i, const char *between)
 {
   g_autofree char *measure = text_of (controls, "measure", i), *slicing = text_of (controls, "slicing", i);
-  g_autofree char *kind = text_of (controls, "null_kind", i);
+  g_autofree char *of_kind = text_of (controls, "null_kind", i), *norm = norm_of (controls, i);
+  g_autofree char *kind = g_strconcat (of_kind, norm[0] != '\0' ? "-slice" : "", NULL);
   g_autofree char *slices = g_strdup_printf ("%d", integer_of (controls, "slices", i));
 
   return integer_of (controls, "slices", i) == 0 ? g_strjoin (between, measure, kind, NULL)
@@ -49,7 +58,8 @@ mhar_table_control_name (const MharDataset *controls, gsize i, const char *betwe
 static char *
 label_of (const MharDataset *controls, gsize i, gboolean by_width)
 {
-  g_autofree char *slicing = text_of (controls, "slicing", i), *kind = text_of (controls, "null_kind", i);
+  g_autofree char *slicing = text_of (controls, "slicing", i), *of_kind = text_of (controls, "null_kind", i);
+  g_autofree char *norm = norm_of (controls, i), *kind = g_strconcat (of_kind, norm, NULL);
   gint32 slices = integer_of (controls, "slices", i);
 
   if (slices == 0)

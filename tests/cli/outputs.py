@@ -198,23 +198,24 @@ def json_without_a_null(scratch):
 
 @case
 def json_of_controls(scratch):
-    lists = ["--slices", "8,2", "--slicing", "both", "--null-kind", "swapped,random"]
+    lists = ["--slices", "8,2", "--slicing", "both", "--null-kind", "swapped,random", "--null-norm", "slice,query"]
     full, mh, plain = report(*THREE, *TEXT, *lists, **HERE)["checkpoints"]
     assert "controls" not in plain
-    crossed = [(s, how, kind) for kind in ("swapped", "random") for s in (8, 2) for how in ("contiguous", "interleaved")]
-    assert [(c["slices"], c["slicing"], c["null_kind"]) for c in full["controls"]] == crossed
-    assert [(c["measure"], c["null_kind"]) for c in mh["controls"]] == [("head_js", "swapped"), ("head_js", "random")]
-    own = (DISAGREEMENT - {"per_site"}) | {"measure"}
+    nulls = [("swapped", "slice"), ("random", "slice"), ("swapped", "query")]
+    crossed = [(s, how, *null) for null in nulls for s in (8, 2) for how in ("contiguous", "interleaved")]
+    assert [(c["slices"], c["slicing"], c["null_kind"], c["null_norm"]) for c in full["controls"]] == crossed
+    assert [(c["measure"], c["null_kind"], c["null_norm"]) for c in mh["controls"]] == [("head_js", *null) for null in nulls]
+    own = (DISAGREEMENT - {"per_site"}) | {"measure", "null_norm"}
     for c in full["controls"]:
         assert set(c) == own | {"slices", "slice_width", "slicing"} and c["slice_width"] * c["slices"] == 64
     for c in mh["controls"]:
         assert set(c) == own
     # the first is the main one, whoever computed it
     for one, name in ((full, "slice_kl"), (mh, "head_js")):
-        for key in own - {"measure"}:
+        for key in own - {"measure", "null_norm"}:
             assert one["controls"][0][key] == one[name][key], key
     # and each is what a run of its own has
-    (alone,) = report("mini-full", *TEXT, "--slices", "2", "--slicing", "interleaved", **HERE)["checkpoints"]
+    (alone,) = report("mini-full", *TEXT, "--slices", "2", "--slicing", "interleaved", "--null-norm", "slice", **HERE)["checkpoints"]
     assert all(math.isclose(full["controls"][7][k], alone["slice_kl"][k], rel_tol=1e-9) for k in ("trained", "null", "excess", "p_value"))
     assert "controls" not in alone
 

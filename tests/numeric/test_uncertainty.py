@@ -31,6 +31,9 @@ def cases():
     for name in ("mini-full", "mini-full_mh"):
         yield f"{name}, shuffled by slices", CASES[name][0], [*MINI, "--null-kind", "shuffled,swapped", "--null-norm", "slice",
                                                               "--slicing", "interleaved"]
+        yield f"{name}, both norms", CASES[name][0], [*MINI, "--null-kind", "shuffled,random", "--null-norm", "query,slice", "--slices",
+                                                      "2,4"]
+        yield f"{name}, both norms, slices first", CASES[name][0], [*MINI, "--null-norm", "slice,query", "--slicing", "interleaved"]
         # more windows than entries: 700 of 4 ids
         yield f"{name}, 700 windows", CASES[name][0], ["--max-tokens", "2800", "--context", "4", "--null-draws", "2"]
         yield f"{name}, no draws", CASES[name][0], ["--max-tokens", "150", "--context", "64", "--null-draws", "0", "--slices", "2,4"]
