@@ -90,6 +90,9 @@ void mhar_drawing_write (const MharDrawing *drawing, cairo_t *cr, const MharText
 double mhar_drawing_text_width (const MharDrawing *drawing, const char *string, double size);
 void mhar_drawing_set_source (cairo_t *cr, const MharRgb *colour);
 
+/* A placed drawing as the text of an SVG file, appended to `bytes`. MHAR_ERROR_RUN, naming `path`. */
+gboolean mhar_drawing_svg (MharDrawing *drawing, GByteArray *bytes, const char *path, GError **error);
+
 /* "demo-mhar  full_mh · d 256, L 6, H 4 · …": the start of every caption; *bold is the length of the name.
  * g_string_free. */
 GString *mhar_caption_new (const MharDataset *set, gsize *bold);

@@ -96,8 +96,8 @@ render_pdf (const GPtrArray *drawings, GByteArray *bytes, const char *path, GErr
   return check (status, path, error);
 }
 
-static gboolean
-render_svg (MharDrawing *drawing, GByteArray *bytes, const char *path, GError **error)
+gboolean
+mhar_drawing_svg (MharDrawing *drawing, GByteArray *bytes, const char *path, GError **error)
 {
   cairo_surface_t *surface
       = cairo_svg_surface_create_for_stream (append_bytes, bytes, drawing->out.width, drawing->out.height);
@@ -172,7 +172,7 @@ render_all (const GPtrArray *drawings, Format format, const char *path, GError *
     if (format == FORMAT_PDF)
       done = render_pdf (drawings, bytes, path, error);
     else if (format == FORMAT_SVG)
-      done = render_svg (drawings->pdata[i], bytes, path, error);
+      done = mhar_drawing_svg (drawings->pdata[i], bytes, path, error);
     else
       done = render_png (drawings->pdata[i], bytes, path, error);
     if (!done)
