@@ -187,6 +187,14 @@ set_interval (MharDataset *set)
   mhar_dataset_set_integer (set, "interval_resamples", MHAR_INTERVAL_RESAMPLES);
 }
 
+/* A report may measure them over less text than the rest. */
+static void
+set_extent (MharDataset *set, const MharPool *pool)
+{
+  mhar_dataset_set_integer (set, "tokens", (gint64) mhar_pool_scalar (pool, "count"));
+  mhar_dataset_set_integer (set, "windows", (gint64) mhar_pool_windows (pool));
+}
+
 /* What was asked for, one entry an intervention. */
 static MharDataset *
 list_asked (const MharProbeSetup *setup, const MharPool *pool, double loss)
@@ -211,6 +219,7 @@ list_asked (const MharProbeSetup *setup, const MharPool *pool, double loss)
     with->data.f64[k] = loss + delta->data.f64[k];
   }
   set_interval (set);
+  set_extent (set, pool);
   return set;
 }
 
@@ -297,6 +306,7 @@ draw_map (const MharProbeSetup *setup, const MharPool *pool)
   }
   correlate (set, delta, mass, mhar_dataset_get (set, "n_sources"));
   set_interval (set);
+  set_extent (set, pool);
   mhar_dataset_set_string (set, "signal", "delta_loss");
   return set;
 }

@@ -5,6 +5,7 @@
 
 #include "app/cli/figure-check.h"
 #include "app/cli/progress.h"
+#include "app/cli/report.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
 #include "core/h5file.h"
@@ -29,6 +30,8 @@ typedef struct {
   MharDataset *root;
   GPtrArray *sets; /* MharDataset */
   MharProgress progress;
+  char *stage; /* what the progress line speaks of */
+  gboolean made_folder;
   guint index; /* of the checkpoint being run */
 } Job;
 
@@ -46,6 +49,17 @@ on_progress (guint64 done, guint64 total, gpointer user)
 {
   Job *job = user;
   mhar_progress_update (done, total, &job->progress);
+}
+
+static void
+on_stage (const char *what, gpointer user)
+{
+  Job *job = user;
+
+  mhar_progress_finish (&job->progress);
+  g_free (job->stage);
+  job->stage = g_strdup (what);
+  mhar_progress_start (&job->progress, job->options, job->stage);
 }
 
 static gboolean
@@ -144,7 +158,8 @@ prepare (Job *job, GCancellable *cancellable, GError **error)
   const MharCliOptions *o = job->options;
 
   if (!check_not_input (o, o->output, error) || !check_not_input (o, o->figure, error) || !open_checkpoints (job, error) ||
-      !mhar_figure_check_folder (o, error) || !open_devices (job, error))
+      !mhar_figure_check_folder (o, error) || !open_devices (job, error) ||
+      (o->report != NULL && !mhar_report_folder (o->report, &job->made_folder, error)))
     return FALSE;
   job->source = mhar_token_source_open (o, cancellable, error);
   if (job->source == NULL)
@@ -180,9 +195,12 @@ run_one (Job *job, const Opened *opened, GCancellable *cancellable, GError **err
   if (ids == NULL)
     return FALSE;
   note_fallback (job);
-  mhar_progress_start (&job->progress, o, name);
-  MharDataset *set = mhar_probe_run (job->devices, opened->checkpoint, opened->plan, (const gint32 *) ids->data,
-                                     ids->len, &o->probe, &hooks, cancellable, error);
+  MharReportTask task = { o, job->devices, opened->checkpoint, opened->plan, ids, name, &hooks, on_stage, cancellable };
+  on_stage (name, job);
+  MharDataset *set = o->report != NULL
+                       ? mhar_report_run (&task, error)
+                       : mhar_probe_run (job->devices, opened->checkpoint, opened->plan, (const gint32 *) ids->data,
+                                         ids->len, &o->probe, &hooks, cancellable, error);
   mhar_progress_finish (&job->progress);
   if (set == NULL) {
     /* An input error is about the ids: the model was checked before. */
@@ -212,9 +230,19 @@ deliver (Job *job, GError **error)
     mhar_dataset_set_name (set, name);
     mhar_dataset_add_child (job->root, mhar_dataset_ref (set));
   }
-  if (job->writer != NULL &&
-      (!mhar_h5_writer_write (job->writer, job->root, error) || !mhar_h5_writer_commit (job->writer, error)))
+  if (job->writer != NULL && !mhar_h5_writer_write (job->writer, job->root, error))
     return FALSE;
+  g_autoptr (MharReportFiles) report = o->report != NULL ? mhar_report_stage (job->root, o->report, error) : NULL;
+  if (o->report != NULL && report == NULL)
+    return FALSE;
+  if (job->writer != NULL && !mhar_h5_writer_commit (job->writer, error))
+    return FALSE;
+  if (report != NULL && !mhar_report_publish (report, error))
+    return FALSE;
+  if (report != NULL && !o->quiet) {
+    g_autofree char *folder = mhar_printable (o->report);
+    fprintf (stderr, "mhar-probe: wrote %s/report.html, report.pdf and report.h5\n", folder);
+  }
   if (o->figure != NULL && !mhar_figure_save (o->figure, job->sets, o->kind, &o->figure_options, error))
     return FALSE;
   return mhar_print_results (o, job->root, error);
@@ -223,6 +251,7 @@ deliver (Job *job, GError **error)
 static void
 job_clear (Job *job)
 {
+  g_free (job->stage);
   mhar_h5_writer_free (job->writer);
   mhar_dataset_unref (job->root);
   g_clear_pointer (&job->devices, g_ptr_array_unref);
@@ -243,5 +272,7 @@ mhar_job_run (const MharCliOptions *options, GCancellable *cancellable, GError *
     good = run_one (&job, g_ptr_array_index (job.opened, job.index), cancellable, error);
   good = good && !g_cancellable_set_error_if_cancelled (cancellable, error) && deliver (&job, error);
   job_clear (&job);
+  if (!good && job.made_folder)
+    g_rmdir (options->report); /* only where nothing is in it */
   return good ? 0 : -1;
 }

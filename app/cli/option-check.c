@@ -17,7 +17,7 @@ static const Job jobs[] = {
   { "sites", "|config|map|heads|block-delta|strict|json|" },
   { "weights-only", "|config|map|heads|slices|slicing|digest|output|json|table|" },
   { "verify", "|tolerance|device|precision|routing|config|map|heads|block-delta|strict|" },
-  { "from", "|figure|figure-kind|first-sites|theme|style|json|table|" },
+  { "from", "|figure|figure-kind|first-sites|theme|style|json|table|report|" },
 };
 
 static gboolean
@@ -83,6 +83,8 @@ check_job (const MharCliOptions *o, const Job *job, GError **error)
                            name);
   if (o->figure != NULL && o->from == NULL)
     return mhar_bad_usage (error, "--figure draws a run, and --%s makes none; leave one of them out", name);
+  if (o->report != NULL && o->from == NULL)
+    return mhar_bad_usage (error, "--report writes up a run, and --%s makes none; leave one of them out", name);
   if (o->json && (o->verify != NULL || o->devices))
     return mhar_bad_usage (error, "--%s prints text only; leave out --json", name);
   return check_heeded (o, job, error);
@@ -143,7 +145,11 @@ check_output (const MharCliOptions *o, GError **error)
 {
   const char *dot = o->figure != NULL ? strrchr (o->figure, '.') : NULL;
 
-  if (o->save_weights != MHAR_SAVE_NO_WEIGHTS && o->output == NULL)
+  if (o->report != NULL && *o->report == '\0')
+    return mhar_bad_usage (error, "the name given to --report is empty; give that of a folder");
+  if (o->report != NULL && o->output != NULL)
+    return mhar_bad_usage (error, "--report writes report.h5 into its folder; leave out -o");
+  if (o->save_weights != MHAR_SAVE_NO_WEIGHTS && o->output == NULL && o->report == NULL)
     return mhar_bad_usage (error, "--save-weights goes into the HDF5 file: name it with -o FILE.h5");
   if (o->figure != NULL &&
       (dot == NULL || (g_ascii_strcasecmp (dot, ".pdf") != 0 && g_ascii_strcasecmp (dot, ".svg") != 0 &&

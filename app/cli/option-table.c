@@ -257,6 +257,7 @@ static const MharOptionRow output_rows[] = {
   { "digest", 0, FLAG, AT (digest), NULL, "SHA-256 of the whole checkpoint, not of its routing alone" },
   { "table", 0, CHOICE, AT (table), "STYLE", "text (the default), markdown, csv or latex",
     .choices = "text|markdown|csv|latex" },
+  { "report", 0, WORD, AT (report), "DIR", "Measure everything, and write it up as HTML, PDF and HDF5" },
   { "json", 0, FLAG, AT (json), NULL, "JSON instead of the table" },
   { "figure", 'f', WORD, AT (figure), "FILE", "Draw a figure: .pdf, .svg or .png" },
   { "figure-kind", 0, PARSED, AT (kind), "KIND", "deviation, depth-map, kl, collinearity, coefficients or ablation", .parse = parse_kind },

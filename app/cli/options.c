@@ -226,7 +226,11 @@ mhar_cli_options_parse (char **argv, GError **error)
     o->device = g_strdup ("auto");
   if (o->checkpoints == NULL)
     o->checkpoints = g_new0 (char *, 1);
-  return mhar_cli_options_check (o, error) ? g_steal_pointer (&o) : NULL;
+  if (!mhar_cli_options_check (o, error))
+    return NULL;
+  if (o->report != NULL && o->from == NULL)
+    o->output = g_build_filename (o->report, "report.h5", NULL);
+  return g_steal_pointer (&o);
 }
 
 void
@@ -246,6 +250,7 @@ mhar_cli_options_free (MharCliOptions *o)
   g_free (o->map);
   g_free (o->output);
   g_free (o->figure);
+  g_free (o->report);
   g_free (o->command);
   g_ptr_array_unref (o->given);
   g_free (o);

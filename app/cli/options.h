@@ -35,6 +35,7 @@ typedef struct {
   gboolean strict;
   /* output */
   char *output, *figure;
+  char *report; /* a folder; its report.h5 is `output` then */
   MharSaveWeights save_weights;
   gboolean digest, json, quiet;
   MharTableStyle table;

@@ -14,9 +14,8 @@ path_of (const GPtrArray *sets, guint c)
   return mhar_dataset_string (g_ptr_array_index ((GPtrArray *) sets, c), "path");
 }
 
-/* Base names, or whole paths where two base names are alike. */
-static char **
-column_names (const GPtrArray *sets)
+char **
+mhar_table_names (const GPtrArray *sets)
 {
   char **names = g_new0 (char *, sets->len + 1);
 
@@ -32,10 +31,8 @@ column_names (const GPtrArray *sets)
   return names;
 }
 
-/* Rows as lines of cells (GPtrArray of char **, label first); a heading is a line of one cell. Headings with no rows
- * left under them are dropped. */
-static GPtrArray *
-build (const GPtrArray *sets)
+GPtrArray *
+mhar_table_lines (const GPtrArray *sets)
 {
   GPtrArray *lines = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
   char *heading = NULL;
@@ -67,7 +64,6 @@ build (const GPtrArray *sets)
     g_ptr_array_add (lines, line);
   }
   g_free (heading);
-  mhar_table_add_controls (sets, lines);
   return lines;
 }
 
@@ -277,9 +273,10 @@ char *
 mhar_table_format (const GPtrArray *sets, MharTableStyle style)
 {
   GString *out = g_string_new (NULL);
-  g_auto (GStrv) names = column_names (sets);
-  g_autoptr (GPtrArray) lines = build (sets);
+  g_auto (GStrv) names = mhar_table_names (sets);
+  g_autoptr (GPtrArray) lines = mhar_table_lines (sets);
 
+  mhar_table_add_controls (sets, lines);
   mhar_table_interventions (sets, lines);
   if (style == MHAR_TABLE_MARKDOWN)
     format_markdown (out, names, lines, sets->len);

@@ -41,14 +41,16 @@ measure (const MharPageTable *table, PangoContext *context, double *least, doubl
 
   for (guint c = 0; c < block->n_columns; c++) {
     least[c] = mhar_page_word_width (context, block->columns[c], &head);
-    most[c] = least[c]; /* a head may break between words as it likes */
+    most[c] = text_width (context, block->columns[c], &head);
     for (guint r = 0; r < block->rows->len; r++) {
       char **cells = block->rows->pdata[r];
 
       if (cells[1] == NULL && block->n_columns > 1)
         continue;
-      least[c] = MAX (least[c], mhar_page_word_width (context, cells[c], &body));
-      most[c] = MAX (most[c], text_width (context, cells[c], &body));
+      double whole = text_width (context, cells[c], &body);
+
+      most[c] = MAX (most[c], whole); /* a number and its interval stay in one line */
+      least[c] = MAX (least[c], block->align[c] == 'r' ? whole : mhar_page_word_width (context, cells[c], &body));
     }
     most[c] = MAX (most[c], least[c]);
   }

@@ -7,6 +7,10 @@
 #include <stdarg.h>
 #include <string.h>
 
+/* A square map of few rows needs no more than this on a page, in points. */
+#define SQUARE 330.0
+#define SQUARE_ROWS 20
+
 static void
 block_free (gpointer data)
 {
@@ -143,6 +147,10 @@ mhar_document_figure (MharDocument *document, const MharDataset *set, MharFigure
   MharBlock *block = append (document, MHAR_BLOCK_FIGURE);
   block->drawing = mhar_drawing_new (set, kind, &own, NULL);
   mhar_drawing_natural_size (block->drawing, &block->width, &block->height);
+  if (kind == MHAR_FIGURE_COLLINEARITY && block->height > SQUARE && block->drawing->out.n_rows <= SQUARE_ROWS) {
+    block->width *= SQUARE / block->height;
+    block->height = SQUARE;
+  }
   mhar_drawing_place (block->drawing, block->width, block->height);
   block->number = g_strdup_printf ("%u", ++document->figures);
   va_start (args, format);

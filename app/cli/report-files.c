@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* The files of a report: written beside their names, and renamed only when all of them are whole. */
+#include "app/cli/report.h"
+#include "core/error.h"
+#include "core/output-target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILES 2
+
+static const char *const names[] = { "report.html", "report.pdf", "report.h5" };
+
+struct _MharReportFiles {
+  char *targets[FILES], *temporaries[FILES]; /* a temporary is NULL once it has its name */
+};
+
+void
+mhar_report_files_free (MharReportFiles *files)
+{
+  if (files == NULL)
+    return;
+  for (guint i = 0; i < FILES; i++) {
+    if (files->temporaries[i] != NULL)
+      g_unlink (files->temporaries[i]);
+    g_free (files->temporaries[i]);
+    g_free (files->targets[i]);
+  }
+  g_free (files);
+}
+
+gboolean
+mhar_report_folder (const char *folder, gboolean *made, GError **error)
+{
+  *made = g_mkdir (folder, 0777) == 0;
+  if (!*made && errno != EEXIST)
+    return mhar_cannot_write (folder, error, g_strerror (errno));
+  if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+    return mhar_cannot_write (folder, error, "it is not a folder; give --report the name of one");
+  if (g_access (folder, W_OK | X_OK) != 0)
+    return mhar_cannot_write (folder, error, g_strerror (errno));
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autofree char *path = g_build_filename (folder, names[i], NULL);
+    guint mode;
+    g_autofree char *target = mhar_output_target (path, &mode, error);
+    if (target == NULL)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+write_all (int fd, const GByteArray *bytes)
+{
+  for (gsize done = 0; done < bytes->len;) {
+    gssize n = write (fd, bytes->data + done, bytes->len - done);
+    if (n < 0 && errno != EINTR)
+      return FALSE;
+    done += (gsize) MAX (n, 0);
+  }
+  return fsync (fd) == 0;
+}
+
+/* What a new file gets. */
+static guint
+default_mode (void)
+{
+  mode_t mask = umask (0);
+
+  umask (mask);
+  return 0666 & ~mask;
+}
+
+static gboolean
+stage (MharReportFiles *files, guint i, const char *folder, const GByteArray *bytes, GError **error)
+{
+  g_autofree char *path = g_build_filename (folder, names[i], NULL);
+  guint mode = 0;
+
+  files->targets[i] = mhar_output_target (path, &mode, error);
+  if (files->targets[i] == NULL)
+    return FALSE;
+  g_autofree char *place = g_path_get_dirname (files->targets[i]), *base = g_path_get_basename (files->targets[i]);
+  char *temporary = g_strdup_printf ("%s/.%s.XXXXXX", place, base);
+  int fd = g_mkstemp_full (temporary, O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    int why = errno;
+    g_free (temporary);
+    return mhar_cannot_write (path, error, g_strerror (why));
+  }
+  files->temporaries[i] = temporary;
+  gboolean good = write_all (fd, bytes) && fchmod (fd, mode != 0 ? mode : default_mode ()) == 0;
+  int why = errno;
+  good = close (fd) == 0 && good;
+  return good || mhar_cannot_write (path, error, g_strerror (why));
+}
+
+MharReportFiles *
+mhar_report_stage (const MharDataset *root, const char *folder, GError **error)
+{
+  g_autoptr (MharDocument) document = mhar_report_document (root);
+  g_autoptr (GByteArray) html = mhar_document_html (document, error);
+  g_autoptr (GByteArray) pdf = html != NULL ? mhar_document_pdf (document, error) : NULL;
+  g_autoptr (MharReportFiles) files = g_new0 (MharReportFiles, 1);
+
+  if (pdf == NULL || !stage (files, 0, folder, html, error) || !stage (files, 1, folder, pdf, error))
+    return NULL;
+  return g_steal_pointer (&files);
+}
+
+gboolean
+mhar_report_publish (MharReportFiles *files, GError **error)
+{
+  for (guint i = 0; i < FILES; i++) {
+    if (g_rename (files->temporaries[i], files->targets[i]) != 0)
+      return mhar_cannot_write (files->targets[i], error, g_strerror (errno));
+    g_clear_pointer (&files->temporaries[i], g_free);
+  }
+  g_autofree char *place = g_path_get_dirname (files->targets[0]);
+  int fd = g_open (place, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (fd >= 0) {
+    (void)!fsync (fd);
+    close (fd);
+  }
+  return TRUE;
+}
