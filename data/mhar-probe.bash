@@ -47,6 +47,10 @@ _mhar_probe_value ()
     -o | --output | --from) _mhar_probe_files "$word" .h5 ;;
     --config | --map) _mhar_probe_files "$word" .json ;;
     -f | --figure) _mhar_probe_files "$word" .pdf .svg .png ;;
+    --report)
+      compopt -o filenames 2> /dev/null
+      mapfile -t COMPREPLY < <(compgen -d -- "$word")
+      ;;
     --verify) _mhar_probe_files "$word" .safetensors ;;
     -d | --device) _mhar_probe_words 'auto cpu cuda' "$word" ;;
     --precision) _mhar_probe_words 'default fp32 bf16' "$word" ;;
@@ -82,7 +86,7 @@ _mhar_probe ()
   local options='--kl --depth-maps --collinearity --all --slices --slicing --null-draws --null-kind --null-norm --null-tokens
     --match-sources --seed --ablate --consensus --swap-heads --permute-heads --null-query --uniform --top-k --regroup
     --ablation-map --text --prompt --tokens --context --max-tokens --skip-first --batch --device --precision
-    --config --map --heads --block-delta --strict --routing --output --save-weights --digest --table --json --figure --figure-kind --first-sites
+    --config --map --heads --block-delta --strict --routing --output --save-weights --digest --table --report --json --figure --figure-kind --first-sites
     --theme --style --quiet --progress --info --sites --weights-only --verify --tolerance --from --devices --version --help'
 
   COMPREPLY=()

@@ -28,7 +28,7 @@ control_row (MharReport *r, const MharDataset *set, const MharDataset *controls,
   g_autofree char *excess = mhar_report_interval (mhar_report_value (controls, "excess", i), mhar_report_value (controls, "excess_low", i),
                                                   mhar_report_value (controls, "excess_high", i));
   g_autofree char *mean = mhar_table_fixed (null, decimals), *spread = mhar_table_fixed (sd, decimals);
-  g_autofree char *both = isnan (null) ? g_strdup ("–") : isnan (sd) ? g_strdup (mean) : g_strdup_printf ("%s ± %s", mean, spread);
+  g_autofree char *both = isnan (null) ? g_strdup ("–") : isnan (sd) ? g_strdup (mean) : g_strdup_printf ("%s ± %s", mean, spread);
   g_autofree char *p_text = mhar_report_number (p);
   const char *cells[] = { cut, slices > 0 ? slicing : "–", kind_words (kind), norm, trained, both, excess, p_text,
                           mhar_report_verdict_cell (p, mhar_dataset_integer (set, "draws", 0)), NULL };

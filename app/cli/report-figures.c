@@ -42,7 +42,7 @@ add_disagreement (MharReport *r, const MharDataset *set, const char *name, const
 
   mhar_document_figure (r->document, set, MHAR_FIGURE_KL, options,
                         MHAR_CODE "%s" MHAR_PLAIN ": %s by read, and what %s give there: mean and two standard deviations over draws. "
-                                  "Lines through marks are 95 %% intervals.%s%s%s",
+                                  "Lines through marks are 95 %% intervals.%s%s%s",
                         name, heads ? "head disagreement" : "slice disagreement", mhar_report_null_words (set),
                         verdict != NULL ? " The mean over reads " : "", verdict != NULL ? verdict : "", verdict != NULL ? "." : "");
 }

@@ -43,7 +43,7 @@ asked_table (MharReport *r, const MharDataset *set, const char *name)
     return;
   mhar_document_table (r->document, columns, "llrrr",
                        "Interventions on " MHAR_CODE "%s" MHAR_PLAIN ": loss under each and its change, in nat a token, over %" G_GINT64_FORMAT
-                       " tokens in %" G_GINT64_FORMAT " windows; 95 %% intervals of the paired difference.",
+                       " tokens in %" G_GINT64_FORMAT " windows; 95 %% intervals of the paired difference.",
                        name, mhar_dataset_integer (list, "tokens", mhar_dataset_integer (set, "tokens", 0)),
                        mhar_dataset_integer (list, "windows", mhar_dataset_integer (set, "windows", 0)));
   for (gsize k = 0; k < spec->shape[0]; k++) {
@@ -136,8 +136,8 @@ map_table (MharReport *r, const MharDataset *set, const char *name)
                            MHAR_STRONG "Mass is not importance." MHAR_PLAIN " In " MHAR_CODE "%s" MHAR_PLAIN
                                        " the change of the loss and the mean weight have a rank correlation of %s over all cells, which also tells "
                                        "reads with few sources from reads with many, and of %s within a read on average. At %u of %u reads the "
-                                       "source with the largest weight is the one whose absence costs most.",
-                           name, all, within, alike, reads);
+                                       "source with the largest weight is not the one whose absence costs most.",
+                           name, all, within, reads - alike, reads);
 }
 
 void

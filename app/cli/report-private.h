@@ -8,6 +8,9 @@
 /* Checkpoints side by side in one table, at most. */
 #define MHAR_REPORT_ABREAST 3
 
+/* Between the ends of an interval, which stay in one line. */
+#define MHAR_REPORT_COMMA ", "
+
 typedef struct {
   MharDocument *document;
   const MharDataset *root, *provenance;

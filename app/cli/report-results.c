@@ -44,7 +44,7 @@ results_table (MharReport *r, guint first)
     align[c + 1] = 'r';
   }
   mhar_document_table (r->document, columns, align,
-                       "Results. Brackets hold 95 %% intervals over resampled windows, ± the standard deviation over draws of the null. "
+                       "Results. Brackets hold 95 %% intervals over resampled windows, ± the standard deviation over draws of the null. "
                        "Slice disagreement belongs to reads with one head, head disagreement and deviation to reads with several; "
                        "they are different quantities.");
   g_autoptr (GPtrArray) lines = mhar_table_lines (some);

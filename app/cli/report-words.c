@@ -37,7 +37,10 @@ mhar_report_number (double value)
 char *
 mhar_report_interval (double value, double low, double high)
 {
-  return isnan (value) ? g_strdup (NOTHING) : mhar_report_minus (mhar_table_interval (value, low, high));
+  g_autofree char *text = mhar_table_interval (value, low, high);
+  g_auto (GStrv) ends = g_strsplit (text, ", ", 2);
+
+  return isnan (value) ? g_strdup (NOTHING) : mhar_report_minus (g_strjoinv (MHAR_REPORT_COMMA, ends));
 }
 
 double
@@ -63,7 +66,7 @@ mhar_report_null (const MharDataset *set, const char *prefix)
   if (isnan (null) || isnan (sd))
     return mhar_report_number (null);
   g_autofree char *value = mhar_table_fixed (null, decimals), *spread = mhar_table_fixed (sd, decimals);
-  return mhar_report_minus (g_strdup_printf ("%s ± %s", value, spread));
+  return mhar_report_minus (g_strdup_printf ("%s ± %s", value, spread));
 }
 
 double
@@ -193,8 +196,8 @@ mhar_report_change (const MharDataset *set, gsize i)
 
   if (parts[1] == NULL)
     return g_strconcat (delta >= 0 ? "+" : "", text, NULL);
-  g_auto (GStrv) ends = g_strsplit (parts[1], ", ", 2);
-  return g_strconcat (delta >= 0 ? "+" : "", parts[0], "[", low >= 0 ? "+" : "", ends[0], ", ", high >= 0 ? "+" : "",
+  g_auto (GStrv) ends = g_strsplit (parts[1], MHAR_REPORT_COMMA, 2);
+  return g_strconcat (delta >= 0 ? "+" : "", parts[0], "[", low >= 0 ? "+" : "", ends[0], MHAR_REPORT_COMMA, high >= 0 ? "+" : "",
                       ends[1], NULL);
 }
 

@@ -95,6 +95,29 @@ say_deviation (MharReport *r, const MharDataset *set, const char *name)
   g_string_free (text, TRUE);
 }
 
+/* The kind of null that all controls above theirs have in common; "" where there is none, or others have it too. */
+static const char *
+kind_above (const MharDataset *set)
+{
+  static const char *const kinds[][2] = { { "random", ", against random queries" },
+                                          { "shuffled", ", against shuffled queries" },
+                                          { "swapped", ", against the queries of other reads" } };
+  const MharDataset *controls = mhar_dataset_find_child (set, "controls");
+  const MharField *kind = mhar_dataset_get (controls, "null_kind");
+  gint64 draws = mhar_dataset_integer (set, "draws", 0);
+
+  for (guint k = 0; k < G_N_ELEMENTS (kinds); k++) {
+    gboolean alone = TRUE;
+    for (gsize i = 0; i < kind->shape[0]; i++) {
+      gboolean above = mhar_verdict (mhar_report_value (controls, "p_value", i), draws) == MHAR_VERDICT_ABOVE;
+      alone = alone && above == (g_strcmp0 (kind->data.str[i], kinds[k][0]) == 0);
+    }
+    if (alone)
+      return kinds[k][1];
+  }
+  return "";
+}
+
 static void
 say_controls (MharReport *r, const MharDataset *set)
 {
@@ -108,8 +131,8 @@ say_controls (MharReport *r, const MharDataset *set)
     mhar_document_paragraph (r->document, "None of the %u controls (Section 5) puts the disagreement above its null%s.", n,
                              counts[MHAR_VERDICT_BELOW] > 0 ? "; some put it below" : "");
   else
-    mhar_document_paragraph (r->document, "The %u controls (Section 5) do not agree: the disagreement lies above its null in %u, and not in %u.", n,
-                             counts[MHAR_VERDICT_ABOVE], n - counts[MHAR_VERDICT_ABOVE]);
+    mhar_document_paragraph (r->document, "The %u controls (Section 5) do not agree: the disagreement lies above its null in %u%s, and not in %u.", n,
+                             counts[MHAR_VERDICT_ABOVE], kind_above (set), n - counts[MHAR_VERDICT_ABOVE]);
 }
 
 /* What heads are worth, which their deviation does not say. */
@@ -177,7 +200,7 @@ verdict_table (MharReport *r)
   static const char *const columns[] = { "checkpoint", "quantity", "trained", "null", "excess", "p", "verdict", NULL };
 
   mhar_document_table (r->document, columns, "llrrrrl",
-                       "Verdicts. Brackets hold 95 %% intervals, ± the standard deviation over draws of the null; disagreements in nat. "
+                       "Verdicts. Brackets hold 95 %% intervals, ± the standard deviation over draws of the null; disagreements in nat. "
                        "A quantity is above its null where p ≤ 0.05.");
   for (guint c = 0; c < r->sets->len; c++) {
     verdict_row (r, c, "slice disagreement", "slice_kl_trained", "slice_kl", NULL, "slice_kl_excess", "slice_kl_p_value");

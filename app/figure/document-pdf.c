@@ -22,6 +22,7 @@
 #define BODY 9.2
 #define SMALL 8.2
 #define LEADING 1.14
+#define SQUEEZE 0.8
 #define WHOLE_TABLE 0.4 /* of a page: what is lower is not parted */
 
 typedef struct {
@@ -228,6 +229,15 @@ figure_scale (const Pages *p, const MharBlock *block)
   return fmin (1, fmin (WIDTH / block->width, room_down / block->height));
 }
 
+/* A little smaller still, where that saves it from the next page. */
+static double
+squeezed (const Pages *p, const MharBlock *block, double space)
+{
+  double scale = figure_scale (p, block), here = (BOTTOM - p->y - space - 5 - caption_height (p, block)) / block->height;
+
+  return here < scale && here >= SQUEEZE * scale ? here : scale;
+}
+
 static double
 figure_height (const Pages *p, const MharBlock *block)
 {
@@ -237,10 +247,10 @@ figure_height (const Pages *p, const MharBlock *block)
 static void
 write_figure (Pages *p, const MharBlock *block)
 {
-  double scale = figure_scale (p, block);
+  double scale = squeezed (p, block, 9);
   g_autofree char *text = caption_of (block);
 
-  room (p, 9, figure_height (p, block));
+  room (p, 9, block->height * scale + 5 + caption_height (p, block));
   cairo_save (p->cr);
   cairo_translate (p->cr, LEFT + (WIDTH - block->width * scale) / 2, p->y);
   cairo_scale (p->cr, scale, scale);

@@ -102,6 +102,8 @@ mhar_page_word_width (PangoContext *context, const char *text, const MharTextSty
     MharTextStyle free_style = *style;
     double width, height;
     free_style.width = 0;
+    free_style.bold = style->bold || strchr (text, MHAR_STRONG[0]) != NULL; /* the marks are gone */
+    free_style.mono = style->mono || strchr (text, MHAR_CODE[0]) != NULL;
     PangoLayout *layout = mhar_page_layout (context, words[i], &free_style);
 
     mhar_page_layout_size (layout, &width, &height);

@@ -186,6 +186,17 @@ prepare_words (MharDrawing *d)
   d->caption = g_string_free (text, FALSE);
 }
 
+/* Room for the line of all sources too. */
+static double
+number_ceiling (const MharDrawing *d)
+{
+  double top = top_value (d, 0, d->out.n_columns);
+
+  for (guint i = 0; i < d->out.n_columns; i++)
+    top = MAX (top, mhar_ticks_ceiling ((double)mhar_figure_n_sources (d->set, ((const Sources *)d->extra)->contribution, i), 5));
+  return top;
+}
+
 static gboolean
 prepare (MharDrawing *d, GError **error)
 {
@@ -207,7 +218,7 @@ prepare (MharDrawing *d, GError **error)
   for (guint p = 0; p < d->out.n_panels; p++)
     d->out.panels[p].head = d->options.head >= 0 ? d->options.head : MHAR_FIGURE_CONSENSUS;
   prepare_columns (d);
-  s->number_high = top_value (d, 0, d->out.n_columns);
+  s->number_high = number_ceiling (d);
   s->contribution_high = s->n_sources > 0 ? top_value (d, 1, s->n_sources) : 1;
   d->out.high = s->number_high;
   prepare_words (d);

@@ -170,7 +170,7 @@ def help_shows_every_option_once_and_in_order(scratch):
     assert len(options) == len(set(options)), options
     want = """kl depth-maps collinearity all slices slicing null-draws null-norm null-tokens match-sources seed
         ablate consensus swap-heads permute-heads null-query uniform top-k regroup ablation-map text prompt tokens context max-tokens skip-first batch device precision heads block-delta strict routing
-        output save-weights digest table json figure figure-kind first-sites theme style quiet progress
+        output save-weights digest table report json figure figure-kind first-sites theme style quiet progress
         info sites verify tolerance from devices version help""".split()
     missing = set(want) - set(options)
     assert not missing, f"not in --help: {missing}"

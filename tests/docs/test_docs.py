@@ -21,7 +21,7 @@ PAGE = os.path.join(DATA, "mhar-probe.1.rst")
 COMPLETION = os.path.join(DATA, "mhar-probe.bash")
 DEMO = ["config.json", "model.safetensors", "tokenizer.json"]
 SHORT_RUN = "--max-tokens 12 --context 6 --null-draws 2 --match-sources 6 --device cpu -q".split()
-TAKES_ANYTHING = {"--config", "--map", "--text", "--prompt", "--tokens", "--output", "--figure", "--verify", "--from", "--device"}
+TAKES_ANYTHING = {"--config", "--map", "--text", "--prompt", "--tokens", "--output", "--figure", "--verify", "--from", "--device", "--report"}
 # Sites, sources and heads of a checkpoint: what is one of them only the checkpoint can tell.
 TAKES_SITES = {"--ablate", "--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform", "--top-k", "--regroup"}
 AFTER_EQUALS = {"--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform"}  # a value, or none
@@ -113,7 +113,7 @@ def check_completion_options():
                 continue
             if value is None and after != {"checkpoint"}:
                 bad.append(f"after {name}, which takes no value, the completion offers {sorted(after)}")
-            if value is not None and not value.startswith("FILE") and "checkpoint" in after:
+            if value is not None and not value.startswith(("FILE", "DIR")) and "checkpoint" in after:
                 bad.append(f"the completion does not know that {name} takes a value")
     return bad
 
