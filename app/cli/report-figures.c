@@ -25,12 +25,14 @@ add_deviation (MharReport *r, const MharDataset *set, const char *name, const Mh
   g_autofree char *verdict = mhar_report_verdict (mhar_dataset_real (set, "max_deviation_p_value", NAN),
                                                   mhar_dataset_integer (set, "draws", 0));
 
-  mhar_document_figure (r->document, set, MHAR_FIGURE_DEVIATION, options,
-                        MHAR_CODE "%s" MHAR_PLAIN ": how far each head’s mean weight departs from the mean over heads, at %s (down) and each "
-                                  "of their sources (across). Blue is less than the others give, red is more. %s%s%s The bracket beside the "
-                                  "colour bar marks what heads of %s reach.",
-                        name, rows, verdict != NULL ? "The largest deviation " : "", verdict != NULL ? verdict : "",
-                        verdict != NULL ? "." : "", mhar_report_null_words (set));
+  mhar_document_figure (
+      r->document, set, MHAR_FIGURE_DEVIATION, options,
+      MHAR_CODE
+      "%s" MHAR_PLAIN ": how far each head’s mean weight departs from the mean over heads, at %s (down) and each "
+      "of their sources (across). Blue is less than the others give, red is more. %s%s%s The bracket beside the "
+      "colour bar marks what heads of %s reach.",
+      name, rows, verdict != NULL ? "The largest deviation " : "", verdict != NULL ? verdict : "",
+      verdict != NULL ? "." : "", mhar_report_null_words (set));
 }
 
 static void
@@ -38,13 +40,15 @@ add_disagreement (MharReport *r, const MharDataset *set, const char *name, const
 {
   gboolean heads = !isnan (mhar_dataset_real (set, "head_js_trained", NAN));
   const char *p_name = heads ? "head_js_p_value" : "slice_kl_p_value";
-  g_autofree char *verdict = mhar_report_verdict (mhar_dataset_real (set, p_name, NAN), mhar_dataset_integer (set, "draws", 0));
+  g_autofree char *verdict
+      = mhar_report_verdict (mhar_dataset_real (set, p_name, NAN), mhar_dataset_integer (set, "draws", 0));
 
-  mhar_document_figure (r->document, set, MHAR_FIGURE_KL, options,
-                        MHAR_CODE "%s" MHAR_PLAIN ": %s by read, and what %s give there: mean and two standard deviations over draws. "
-                                  "Lines through marks are 95 %% intervals.%s%s%s",
-                        name, heads ? "head disagreement" : "slice disagreement", mhar_report_null_words (set),
-                        verdict != NULL ? " The mean over reads " : "", verdict != NULL ? verdict : "", verdict != NULL ? "." : "");
+  mhar_document_figure (
+      r->document, set, MHAR_FIGURE_KL, options,
+      MHAR_CODE "%s" MHAR_PLAIN ": %s by read, and what %s give there: mean and two standard deviations over draws. "
+                "Lines through marks are 95 %% intervals.%s%s%s",
+      name, heads ? "head disagreement" : "slice disagreement", mhar_report_null_words (set),
+      verdict != NULL ? " The mean over reads " : "", verdict != NULL ? verdict : "", verdict != NULL ? "." : "");
 }
 
 static void
@@ -52,12 +56,15 @@ add_ablation (MharReport *r, const MharDataset *set, const char *name, const Mha
 {
   const MharDataset *map = mhar_dataset_find_child (set, "ablation_map");
   g_autofree char *all = mhar_report_number (map != NULL ? mhar_dataset_real (map, "rank_correlation", NAN) : NAN);
-  g_autofree char *within = mhar_report_number (map != NULL ? mhar_dataset_real (map, "rank_correlation_within", NAN) : NAN);
+  g_autofree char *within
+      = mhar_report_number (map != NULL ? mhar_dataset_real (map, "rank_correlation_within", NAN) : NAN);
 
-  mhar_document_figure (r->document, set, MHAR_FIGURE_ABLATION, options,
-                        MHAR_CODE "%s" MHAR_PLAIN ": what leaving one source of one read out adds to the loss, beside the mean weight that "
-                                  "the read gives it. Rank correlation of the two: %s over all cells, %s within a read on average.",
-                        name, all, within);
+  mhar_document_figure (
+      r->document, set, MHAR_FIGURE_ABLATION, options,
+      MHAR_CODE "%s" MHAR_PLAIN
+                ": what leaving one source of one read out adds to the loss, beside the mean weight that "
+                "the read gives it. Rank correlation of the two: %s over all cells, %s within a read on average.",
+      name, all, within);
 }
 
 static void
@@ -67,22 +74,30 @@ add_rest (MharReport *r, const MharDataset *set, const char *name, const MharFig
   g_autofree char *mean_abs = mhar_report_scalar (set, "collinearity_mean_abs");
   MharFigureOptions sources = *options;
 
-  mhar_document_figure (r->document, set, MHAR_FIGURE_DEPTH_MAP, options,
-                        MHAR_CODE "%s" MHAR_PLAIN ": depth map, the mean over tokens of the weight that %s (down) give each of their sources "
-                                  "(across)%s.",
-                        name, rows, mhar_dataset_integer (set, "heads", 1) > 1 ? ", head by head, and the mean over heads" : "");
-  sources.site = (guint) MAX (mhar_dataset_integer (set, "sites", 1), 1) - 1;
-  mhar_document_figure (r->document, set, MHAR_FIGURE_SOURCES, &sources,
-                        MHAR_CODE "%s" MHAR_PLAIN ": above, from how many sources each read takes, the exponential of the entropy of its "
-                                  "weights; below, what each source gives the last read, the mean norm of its weighted contribution. Dots and "
-                                  "bars are means over heads, dashes single heads.",
-                        name);
+  mhar_document_figure (
+      r->document, set, MHAR_FIGURE_DEPTH_MAP, options,
+      MHAR_CODE "%s" MHAR_PLAIN
+                ": depth map, the mean over tokens of the weight that %s (down) give each of their sources "
+                "(across)%s.",
+      name, rows, mhar_dataset_integer (set, "heads", 1) > 1 ? ", head by head, and the mean over heads" : "");
+  sources.site = (guint)MAX (mhar_dataset_integer (set, "sites", 1), 1) - 1;
+  mhar_document_figure (
+      r->document, set, MHAR_FIGURE_SOURCES, &sources,
+      MHAR_CODE
+      "%s" MHAR_PLAIN ": above, from how many sources each read takes, the exponential of the entropy of its "
+      "weights; below, what each source gives the last read, the mean norm of its weighted contribution. Dots and "
+      "bars are means over heads, dashes single heads.",
+      name);
   mhar_document_figure (r->document, set, MHAR_FIGURE_COLLINEARITY, options,
-                        MHAR_CODE "%s" MHAR_PLAIN ": cosine between every two sublayer outputs, mean over tokens. Over all pairs the mean is %s, "
-                                  "of absolute values %s.",
+                        MHAR_CODE
+                        "%s" MHAR_PLAIN
+                        ": cosine between every two sublayer outputs, mean over tokens. Over all pairs the mean is %s, "
+                        "of absolute values %s.",
                         name, mean, mean_abs);
   mhar_document_figure (r->document, set, MHAR_FIGURE_COEFFICIENTS, options,
-                        MHAR_CODE "%s" MHAR_PLAIN ": the exact, signed coefficient of every output in the input of every sublayer.", name);
+                        MHAR_CODE "%s" MHAR_PLAIN
+                                  ": the exact, signed coefficient of every output in the input of every sublayer.",
+                        name);
 }
 
 void

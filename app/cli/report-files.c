@@ -60,7 +60,7 @@ write_all (int fd, const GByteArray *bytes)
     gssize n = write (fd, bytes->data + done, bytes->len - done);
     if (n < 0 && errno != EINTR)
       return FALSE;
-    done += (gsize) MAX (n, 0);
+    done += (gsize)MAX (n, 0);
   }
   return fsync (fd) == 0;
 }

@@ -42,14 +42,17 @@ asked_table (MharReport *r, const MharDataset *set, const char *name)
   if (spec == NULL)
     return;
   mhar_document_table (r->document, columns, "llrrr",
-                       "Interventions on " MHAR_CODE "%s" MHAR_PLAIN ": loss under each and its change, in nat a token, over %" G_GINT64_FORMAT
+                       "Interventions on " MHAR_CODE "%s" MHAR_PLAIN
+                       ": loss under each and its change, in nat a token, over %" G_GINT64_FORMAT
                        " tokens in %" G_GINT64_FORMAT " windows; 95 %% intervals of the paired difference.",
                        name, mhar_dataset_integer (list, "tokens", mhar_dataset_integer (set, "tokens", 0)),
                        mhar_dataset_integer (list, "windows", mhar_dataset_integer (set, "windows", 0)));
   for (gsize k = 0; k < spec->shape[0]; k++) {
-    g_autofree char *text = mhar_report_label (list, "spec", k), *code = g_strconcat (MHAR_CODE, text, MHAR_PLAIN, NULL);
-    g_autofree char *reads = g_strdup_printf ("%d", (int) mhar_report_value (list, "n_edited", k));
-    g_autofree char *loss = mhar_report_number (mhar_report_value (list, "loss", k)), *change = mhar_report_change (list, k);
+    g_autofree char *text = mhar_report_label (list, "spec", k),
+                    *code = g_strconcat (MHAR_CODE, text, MHAR_PLAIN, NULL);
+    g_autofree char *reads = g_strdup_printf ("%d", (int)mhar_report_value (list, "n_edited", k));
+    g_autofree char *loss = mhar_report_number (mhar_report_value (list, "loss", k)),
+                    *change = mhar_report_change (list, k);
     const char *cells[] = { code, words_of (text), reads, loss, change, NULL };
     mhar_document_row (r->document, cells);
   }
@@ -97,8 +100,10 @@ count_alike (const MharDataset *map, guint *reads)
   for (gsize s = 0; s < delta->shape[0]; s++) {
     gsize heaviest = 0, dearest = 0;
     for (gsize n = 1; n < columns && isfinite (mhar_field_value (delta, s * columns + n)); n++) {
-      heaviest = mhar_field_value (mass, s * columns + n) > mhar_field_value (mass, s * columns + heaviest) ? n : heaviest;
-      dearest = mhar_field_value (delta, s * columns + n) > mhar_field_value (delta, s * columns + dearest) ? n : dearest;
+      heaviest
+          = mhar_field_value (mass, s * columns + n) > mhar_field_value (mass, s * columns + heaviest) ? n : heaviest;
+      dearest
+          = mhar_field_value (delta, s * columns + n) > mhar_field_value (delta, s * columns + dearest) ? n : dearest;
     }
     alike += heaviest == dearest;
     (*reads)++;
@@ -121,23 +126,29 @@ map_table (MharReport *r, const MharDataset *set, const char *name)
   g_autofree char *within = mhar_report_number (mhar_dataset_real (map, "rank_correlation_within", NAN));
 
   mhar_document_table (r->document, columns, "llrr",
-                       "The %u of %u sources of " MHAR_CODE "%s" MHAR_PLAIN " that matter most, each left out alone (nat a token), over %" G_GINT64_FORMAT
+                       "The %u of %u sources of " MHAR_CODE "%s" MHAR_PLAIN
+                       " that matter most, each left out alone (nat a token), over %" G_GINT64_FORMAT
                        " tokens in %" G_GINT64_FORMAT " windows.",
-                       n, cells->len, name, mhar_dataset_integer (map, "tokens", mhar_dataset_integer (set, "tokens", 0)),
+                       n, cells->len, name,
+                       mhar_dataset_integer (map, "tokens", mhar_dataset_integer (set, "tokens", 0)),
                        mhar_dataset_integer (map, "windows", mhar_dataset_integer (set, "windows", 0)));
   for (guint i = 0; i < n; i++) {
     gsize at = g_array_index (cells, Cell, i).at;
-    g_autofree char *site = mhar_report_label (map, "site_label", at / width), *source = mhar_report_label (map, "source_label", at);
-    g_autofree char *mass = mhar_report_number (mhar_report_value (map, "mass", at)), *change = mhar_report_change (map, at);
+    g_autofree char *site = mhar_report_label (map, "site_label", at / width),
+                    *source = mhar_report_label (map, "source_label", at);
+    g_autofree char *mass = mhar_report_number (mhar_report_value (map, "mass", at)),
+                    *change = mhar_report_change (map, at);
     const char *line[] = { site, source, mass, change, NULL };
     mhar_document_row (r->document, line);
   }
-  mhar_document_paragraph (r->document,
-                           MHAR_STRONG "Mass is not importance." MHAR_PLAIN " In " MHAR_CODE "%s" MHAR_PLAIN
-                                       " the change of the loss and the mean weight have a rank correlation of %s over all cells, which also tells "
-                                       "reads with few sources from reads with many, and of %s within a read on average. At %u of %u reads the "
-                                       "source with the largest weight is not the one whose absence costs most.",
-                           name, all, within, reads - alike, reads);
+  mhar_document_paragraph (
+      r->document,
+      MHAR_STRONG
+      "Mass is not importance." MHAR_PLAIN " In " MHAR_CODE "%s" MHAR_PLAIN
+      " the change of the loss and the mean weight have a rank correlation of %s over all cells, which also tells "
+      "reads with few sources from reads with many, and of %s within a read on average. At %u of %u reads the "
+      "source with the largest weight is not the one whose absence costs most.",
+      name, all, within, reads - alike, reads);
 }
 
 void
@@ -147,13 +158,15 @@ mhar_report_interventions (MharReport *r)
 
   mhar_document_heading (r->document, 1, "Interventions");
   for (guint c = 0; c < r->sets->len; c++)
-    any = any || mhar_dataset_find_child (mhar_report_set (r, c), "interventions") != NULL || mhar_dataset_find_child (mhar_report_set (r, c), "ablation_map") != NULL;
+    any = any || mhar_dataset_find_child (mhar_report_set (r, c), "interventions") != NULL
+          || mhar_dataset_find_child (mhar_report_set (r, c), "ablation_map") != NULL;
   if (!any) {
     mhar_document_paragraph (r->document, "None was made.");
     return;
   }
   mhar_document_paragraph (r->document,
-                           "A weight says what a read mixes, not what the model makes of it. Here reads are made otherwise, nothing else is changed, "
+                           "A weight says what a read mixes, not what the model makes of it. Here reads are made "
+                           "otherwise, nothing else is changed, "
                            "and the loss is compared over the same tokens. Above 0 the intervention hurts.");
   for (guint c = 0; c < r->sets->len; c++) {
     const MharDataset *set = mhar_report_set (r, c);
@@ -162,6 +175,7 @@ mhar_report_interventions (MharReport *r)
     asked_table (r, set, r->names[c]);
     map_table (r, set, r->names[c]);
     if (mhar_dataset_string (set, "ablation_map_absent") != NULL)
-      mhar_document_paragraph (r->document, "There is no ablation map of " MHAR_CODE "%s" MHAR_PLAIN ": %s.", r->names[c], why);
+      mhar_document_paragraph (r->document, "There is no ablation map of " MHAR_CODE "%s" MHAR_PLAIN ": %s.",
+                               r->names[c], why);
   }
 }

@@ -9,7 +9,8 @@
 static gboolean
 is_wanted (const char *label)
 {
-  static const char *const told[] = { "mode", "layers × width", "routing heads", "sites", "sources N", "tokens / windows", "intervals in brackets" };
+  static const char *const told[] = { "mode",      "layers × width",   "routing heads",        "sites",
+                                      "sources N", "tokens / windows", "intervals in brackets" };
 
   for (guint i = 0; i < G_N_ELEMENTS (told); i++)
     if (strcmp (label, told[i]) == 0)
@@ -43,17 +44,18 @@ results_table (MharReport *r, guint first)
     columns[c + 1] = r->names[first + c];
     align[c + 1] = 'r';
   }
-  mhar_document_table (r->document, columns, align,
-                       "Results. Brackets hold 95 %% intervals over resampled windows, ± the standard deviation over draws of the null. "
-                       "Slice disagreement belongs to reads with one head, head disagreement and deviation to reads with several; "
-                       "they are different quantities.");
+  mhar_document_table (
+      r->document, columns, align,
+      "Results. Brackets hold 95 %% intervals over resampled windows, ± the standard deviation over draws of the null. "
+      "Slice disagreement belongs to reads with one head, head disagreement and deviation to reads with several; "
+      "they are different quantities.");
   g_autoptr (GPtrArray) lines = mhar_table_lines (some);
   for (guint l = 0; l < lines->len; l++) {
     char **line = g_ptr_array_index (lines, l), *cells[MHAR_REPORT_ABREAST + 2] = { line[0] };
     for (guint c = 1; line[1] != NULL && c <= n; c++)
       cells[c] = cell_of (line[c]);
     if (line[1] == NULL || is_wanted (line[0]))
-      mhar_document_row (r->document, (const char *const *) cells);
+      mhar_document_row (r->document, (const char *const *)cells);
     for (guint c = 1; c <= n; c++)
       g_free (cells[c]);
   }

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRAWS 99            /* p can be as low as 0.01 */
-#define TOKENS 16384        /* of the main pass */
-#define EDITED_TOKENS 4096  /* of the interventions and of the map, */
-#define EDITED_WINDOWS 4    /* or as many windows: with fewer than three there is no interval */
+#define DRAWS 99           /* p can be as low as 0.01 */
+#define TOKENS 16384       /* of the main pass */
+#define EDITED_TOKENS 4096 /* of the interventions and of the map, */
+#define EDITED_WINDOWS 4   /* or as many windows: with fewer than three there is no interval */
 #define LEAST_WINDOWS 3
 #define DEFAULT_CONTEXT 1024
 
@@ -34,10 +34,10 @@ choose_slices (const MharPlan *plan, MharProbeOptions *p)
 
   p->n_all_slices = 0;
   for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
-    if (plan->width % (int) wanted[i] == 0)
+    if (plan->width % (int)wanted[i] == 0)
       p->all_slices[p->n_all_slices++] = wanted[i];
-  for (guint s = 3; p->n_all_slices == 0 && s <= (guint) plan->width; s++)
-    if (plan->width % (int) s == 0)
+  for (guint s = 3; p->n_all_slices == 0 && s <= (guint)plan->width; s++)
+    if (plan->width % (int)s == 0)
       p->all_slices[p->n_all_slices++] = s;
   if (p->n_all_slices > 0)
     p->slices = p->all_slices[0];
@@ -62,7 +62,7 @@ choose_nulls (const MharCliOptions *o, const MharPlan *plan, MharProbeOptions *p
 static int
 compare_counts (gconstpointer a, gconstpointer b)
 {
-  return *(const guint *) a < *(const guint *) b ? -1 : *(const guint *) a > *(const guint *) b;
+  return *(const guint *)a < *(const guint *)b ? -1 : *(const guint *)a > *(const guint *)b;
 }
 
 /* The median number of sources of the sites with one head, so that half of them take part; 0 where all have as many. */
@@ -73,7 +73,7 @@ choose_match (const MharPlan *plan)
 
   for (guint s = 0; s < plan->sites->len; s++) {
     const MharSite *site = mhar_plan_site (plan, s);
-    guint n = (guint) site->n_sources;
+    guint n = (guint)site->n_sources;
     if (mhar_site_counts (site, FALSE))
       g_array_append_val (counts, n);
   }
@@ -117,11 +117,16 @@ usual_interventions (const MharPlan *plan, const MharProbeOptions *p)
   static const struct {
     MharInterventionKind kind;
     const char *text;
-  } usual[] = { { MHAR_INTERVENTION_ABLATE, "*:embedding" }, { MHAR_INTERVENTION_ABLATE, "*:oldest" },
-                { MHAR_INTERVENTION_ABLATE, "*:middle" },    { MHAR_INTERVENTION_ABLATE, "*:newest" },
-                { MHAR_INTERVENTION_CONSENSUS, "*" },        { MHAR_INTERVENTION_PERMUTE, "*" },
-                { MHAR_INTERVENTION_TOP, "1" },              { MHAR_INTERVENTION_TOP, "2" },
-                { MHAR_INTERVENTION_UNIFORM, "*" },          { MHAR_INTERVENTION_NULL, "*" } };
+  } usual[] = { { MHAR_INTERVENTION_ABLATE, "*:embedding" },
+                { MHAR_INTERVENTION_ABLATE, "*:oldest" },
+                { MHAR_INTERVENTION_ABLATE, "*:middle" },
+                { MHAR_INTERVENTION_ABLATE, "*:newest" },
+                { MHAR_INTERVENTION_CONSENSUS, "*" },
+                { MHAR_INTERVENTION_PERMUTE, "*" },
+                { MHAR_INTERVENTION_TOP, "1" },
+                { MHAR_INTERVENTION_TOP, "2" },
+                { MHAR_INTERVENTION_UNIFORM, "*" },
+                { MHAR_INTERVENTION_NULL, "*" } };
   GPtrArray *list = mhar_interventions_new ();
 
   for (guint i = 0; i < G_N_ELEMENTS (usual); i++) {
@@ -129,7 +134,7 @@ usual_interventions (const MharPlan *plan, const MharProbeOptions *p)
       continue;
     MharPlanEdit *edit = mhar_intervention_resolve (g_ptr_array_index (list, list->len - 1), plan, p, NULL);
     if (edit == NULL)
-      g_ptr_array_set_size (list, (int) list->len - 1);
+      g_ptr_array_set_size (list, (int)list->len - 1);
     else
       g_ptr_array_unref (edit);
   }
@@ -143,7 +148,7 @@ context_of (const MharReportTask *task)
 
   if (task->options->probe.context > 0)
     return task->options->probe.context;
-  return body->context > 0 ? (guint) MIN (DEFAULT_CONTEXT, body->context) : DEFAULT_CONTEXT;
+  return body->context > 0 ? (guint)MIN (DEFAULT_CONTEXT, body->context) : DEFAULT_CONTEXT;
 }
 
 /* As the main pass, but for the probes and the text: the smaller of what is measured there and what is enough. */
@@ -151,7 +156,7 @@ static MharProbeOptions
 edited_options (const MharReportTask *task, const MharProbeOptions *measures)
 {
   MharProbeOptions p = *measures;
-  gint64 enough = MAX (EDITED_TOKENS, (gint64) EDITED_WINDOWS * context_of (task));
+  gint64 enough = MAX (EDITED_TOKENS, (gint64)EDITED_WINDOWS * context_of (task));
 
   p.probes = MHAR_PROBE_INTERVENTIONS;
   p.max_tokens = p.max_tokens > 0 ? MIN (p.max_tokens, enough) : enough;
@@ -166,8 +171,8 @@ pass (const MharReportTask *task, const MharProbeOptions *p, const char *what, G
   g_autofree char *stage = g_strdup_printf ("%s: %s", task->name, what);
 
   task->stage (stage, task->hooks->user);
-  return mhar_probe_run (task->devices, task->checkpoint, task->plan, (const gint32 *) task->ids->data, task->ids->len, p,
-                         &hooks, task->cancellable, error);
+  return mhar_probe_run (task->devices, task->checkpoint, task->plan, (const gint32 *)task->ids->data, task->ids->len,
+                         p, &hooks, task->cancellable, error);
 }
 
 /* Takes the child `name` of what a pass gave. */
@@ -205,7 +210,7 @@ map_cells (const MharPlan *plan)
 
   for (guint s = 0; s < plan->sites->len; s++)
     if (mhar_plan_site (plan, s)->n_sources > 1)
-      n += (gsize) mhar_plan_site (plan, s)->n_sources;
+      n += (gsize)mhar_plan_site (plan, s)->n_sources;
   return n;
 }
 
@@ -214,12 +219,12 @@ static gint64
 affordable (const MharReportTask *task, gsize cells)
 {
   double bytes = strcmp (mhar_checkpoint_dtype (task->checkpoint), "F32") == 0 ? 4 : 2;
-  double parameters = MAX ((double) mhar_checkpoint_bytes (task->checkpoint) / bytes, 1);
-  gboolean cpu = g_str_has_prefix (mhar_device_spec (g_ptr_array_index ((GPtrArray *) task->devices, 0)), "cpu");
-  double tokens = (cpu ? CPU_BUDGET : GPU_BUDGET) / parameters / (double) cells, context = context_of (task);
+  double parameters = MAX ((double)mhar_checkpoint_bytes (task->checkpoint) / bytes, 1);
+  gboolean cpu = g_str_has_prefix (mhar_device_spec (g_ptr_array_index ((GPtrArray *)task->devices, 0)), "cpu");
+  double tokens = (cpu ? CPU_BUDGET : GPU_BUDGET) / parameters / (double)cells, context = context_of (task);
   double windows = MIN (tokens / context, 1e6);
 
-  return windows >= LEAST_WINDOWS ? (gint64) windows * (gint64) context : 0;
+  return windows >= LEAST_WINDOWS ? (gint64)windows * (gint64)context : 0;
 }
 
 static gboolean
@@ -235,7 +240,8 @@ map (const MharReportTask *task, const MharProbeOptions *measures, MharDataset *
   p.ablation_map = TRUE;
   if (!task->options->probe.ablation_map) {
     if (most == 0) {
-      mhar_dataset_set_string (set, "ablation_map_absent", "it would have taken too long; --ablation-map asks for it all the same");
+      mhar_dataset_set_string (set, "ablation_map_absent",
+                               "it would have taken too long; --ablation-map asks for it all the same");
       return TRUE;
     }
     p.max_tokens = MIN (p.max_tokens, most);
@@ -254,8 +260,8 @@ mhar_report_run (const MharReportTask *task, GError **error)
 
   choose_measures (task->options, task->plan, &p);
   g_autoptr (MharDataset) set
-      = mhar_probe_run (task->devices, task->checkpoint, task->plan, (const gint32 *) task->ids->data, task->ids->len, &p,
-                        task->hooks, task->cancellable, error);
+      = mhar_probe_run (task->devices, task->checkpoint, task->plan, (const gint32 *)task->ids->data, task->ids->len,
+                        &p, task->hooks, task->cancellable, error);
   if (set == NULL || !intervene (task, &p, set, error) || !map (task, &p, set, error))
     return NULL;
   return g_steal_pointer (&set);

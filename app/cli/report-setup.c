@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define LONGEST 300 /* characters of a path */
+
 static char *
 cell_string (const MharDataset *set, const char *name)
 {
@@ -16,7 +18,9 @@ static char *
 cell_code (const MharDataset *set, const char *name)
 {
   g_autofree char *text = mhar_report_string (set, name);
-  return g_strconcat (MHAR_CODE, text, MHAR_PLAIN, NULL);
+  gboolean cut = g_utf8_strlen (text, -1) > LONGEST; /* a row must fit on a page */
+  g_autofree char *start = g_utf8_substring (text, 0, cut ? LONGEST : -1);
+  return g_strconcat (MHAR_CODE, start, cut ? "…" : "", MHAR_PLAIN, NULL);
 }
 
 static char *
@@ -42,8 +46,9 @@ cell_sources (const MharDataset *set, const char *name)
 static char *
 cell_extent (const MharDataset *set, const char *name G_GNUC_UNUSED)
 {
-  return g_strdup_printf ("%" G_GINT64_FORMAT " in %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, mhar_dataset_integer (set, "tokens", 0),
-                          mhar_dataset_integer (set, "windows", 0), mhar_dataset_integer (set, "context", 0));
+  return g_strdup_printf ("%" G_GINT64_FORMAT " in %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT,
+                          mhar_dataset_integer (set, "tokens", 0), mhar_dataset_integer (set, "windows", 0),
+                          mhar_dataset_integer (set, "context", 0));
 }
 
 static char *
@@ -118,14 +123,14 @@ checkpoint_table (MharReport *r, guint first)
   }
   mhar_document_table (r->document, columns, align, "The checkpoints and what was run.");
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    char *cells[MHAR_REPORT_ABREAST + 2] = { (char *) rows[i].label };
+    char *cells[MHAR_REPORT_ABREAST + 2] = { (char *)rows[i].label };
     gboolean any = FALSE;
     for (guint c = 0; c < n; c++) {
       cells[c + 1] = rows[i].cell (mhar_report_set (r, first + c), rows[i].name);
       any = any || strcmp (cells[c + 1], "–") != 0;
     }
     if (any)
-      mhar_document_row (r->document, (const char *const *) cells);
+      mhar_document_row (r->document, (const char *const *)cells);
     for (guint c = 0; c < n; c++)
       g_free (cells[c + 1]);
   }
@@ -140,7 +145,9 @@ add_digests (MharReport *r)
     g_autofree char *digest = mhar_report_string (set, files ? "sha256_files" : "sha256_routing");
 
     mhar_document_term (r->document, r->names[c], "SHA-256 of config.json%s: " MHAR_CODE "%s" MHAR_PLAIN,
-                        files ? " and of every byte of the tensor files" : ", the tensor files’ headers and the routing tensors", digest);
+                        files ? " and of every byte of the tensor files"
+                              : ", the tensor files’ headers and the routing tensors",
+                        digest);
   }
 }
 
@@ -171,9 +178,12 @@ mhar_report_setup (MharReport *r)
     checkpoint_table (r, c);
   add_warnings (r);
   add_digests (r);
-  mhar_document_term (r->document, "Text", "%s, %" G_GINT64_FORMAT " tokens in all by the first checkpoint’s tokenizer, SHA-256 " MHAR_CODE "%s" MHAR_PLAIN,
+  mhar_document_term (r->document, "Text",
+                      "%s, %" G_GINT64_FORMAT " tokens in all by the first checkpoint’s tokenizer, SHA-256 " MHAR_CODE
+                      "%s" MHAR_PLAIN,
                       text, mhar_dataset_integer (p, "text_tokens", 0), digest);
-  mhar_document_term (r->document, "Device", "%s (%s), precision %s; routing logits and weights in fp32 or better", device, name, precision);
+  mhar_document_term (r->document, "Device", "%s (%s), precision %s; routing logits and weights in fp32 or better",
+                      device, name, precision);
   mhar_document_term (r->document, "Seed", "%s, of null queries and resamples alike", seed);
   mhar_document_term (r->document, "Program", "%s, HDF5 %s", version, hdf5);
   mhar_document_paragraph (r->document, "The command, as it was given:");
@@ -187,15 +197,18 @@ mhar_report_reproduce (MharReport *r)
   g_autofree char *version = mhar_report_string (r->provenance, "version");
 
   mhar_document_heading (r->document, 1, "How to reproduce this");
-  mhar_document_paragraph (r->document, "With %s and the checkpoints and text of Section 2, whose digests are given there:", version);
+  mhar_document_paragraph (
+      r->document, "With %s and the checkpoints and text of Section 2, whose digests are given there:", version);
   mhar_document_code (r->document, command);
+  mhar_document_paragraph (r->document, "The same command on the same device gives the same numbers to the last bit. "
+                                        "On another device of the same precision, with another number "
+                                        "of threads or another batch, they move by rounding only. Null queries and "
+                                        "resamples come from the seed and not from the device.");
   mhar_document_paragraph (
       r->document,
-      "The same command on the same device gives the same numbers to the last bit. On another device of the same precision, with another number "
-      "of threads or another batch, they move by rounding only. Null queries and resamples come from the seed and not from the device.");
-  mhar_document_paragraph (r->document,
-                           "The file " MHAR_CODE "report.h5" MHAR_PLAIN " that the command writes holds every number here and the sums of each window "
-                           "behind every mean. Without the checkpoints it gives this report again, and its tables and figures one by one:");
+      "The file " MHAR_CODE "report.h5" MHAR_PLAIN
+      " that the command writes holds every number here and the sums of each window "
+      "behind every mean. Without the checkpoints it gives this report again, and its tables and figures one by one:");
   mhar_document_code (r->document, "mhar-probe --from report.h5 --report again\n"
                                    "mhar-probe --from report.h5 --json\n"
                                    "mhar-probe --from report.h5 --table latex\n"

@@ -18,7 +18,7 @@ effective (const MharDataset *set, gsize s)
     sum += isnan (here) ? 0 : here;
     n += !isnan (here);
   }
-  return n > 0 ? sum / (double) n : NAN;
+  return n > 0 ? sum / (double)n : NAN;
 }
 
 /* "embed 0.4312": the source that the heads give most on average. */
@@ -43,7 +43,8 @@ heaviest (const MharDataset *set, gsize s)
   }
   if (most < 0 || label == NULL)
     return g_strdup ("–");
-  g_autofree char *name = mhar_report_label (set, "source_label", s * label->shape[1] + best), *value = mhar_report_number (most);
+  g_autofree char *name = mhar_report_label (set, "source_label", s * label->shape[1] + best),
+                  *value = mhar_report_number (most);
   return g_strdup_printf ("%s %s", name, value);
 }
 
@@ -64,28 +65,34 @@ with_interval (const MharDataset *set, const char *name, gsize s)
 {
   g_autofree char *low = g_strconcat (name, "_low", NULL), *high = g_strconcat (name, "_high", NULL);
 
-  return mhar_report_interval (mhar_report_value (set, name, s), mhar_report_value (set, low, s), mhar_report_value (set, high, s));
+  return mhar_report_interval (mhar_report_value (set, name, s), mhar_report_value (set, low, s),
+                               mhar_report_value (set, high, s));
 }
 
 /* Disagreement by read: of slices, or of heads. */
 static void
 disagreement_table (MharReport *r, const MharDataset *set, const char *name, const char *prefix, const char *what)
 {
-  static const char *const columns[] = { "read", "sources", "trained", "null", "p", "effective sources", "largest mean weight", NULL };
-  g_autofree char *site = g_strconcat (prefix, "_site", NULL), *null = g_strconcat (prefix, "_null_site", NULL), *p = g_strconcat (prefix, "_p_value", NULL);
+  static const char *const columns[]
+      = { "read", "sources", "trained", "null", "p", "effective sources", "largest mean weight", NULL };
+  g_autofree char *site = g_strconcat (prefix, "_site", NULL), *null = g_strconcat (prefix, "_null_site", NULL),
+                  *p = g_strconcat (prefix, "_p_value", NULL);
   const MharField *field = mhar_dataset_get (set, site);
 
   if (field == NULL)
     return;
   mhar_document_table (r->document, columns, "lrrrrrl",
-                       "%s of " MHAR_CODE "%s" MHAR_PLAIN " by read (nat), with the number of sources that its weights amount to, exp of the entropy, "
+                       "%s of " MHAR_CODE "%s" MHAR_PLAIN
+                       " by read (nat), with the number of sources that its weights amount to, exp of the entropy, "
                        "and the source that is given most; both are means over heads.",
                        what, name);
   for (gsize s = 0; s < field->shape[0]; s++) {
     if (isnan (mhar_field_value (field, s)) || mhar_report_value (set, "n_sources", s) < 2)
       continue;
-    g_autofree char *label = mhar_report_label (set, "site_label", s), *n = g_strdup_printf ("%d", (int) mhar_report_value (set, "n_sources", s));
-    g_autofree char *trained = with_interval (set, site, s), *null_text = mhar_report_number (mhar_report_value (set, null, s));
+    g_autofree char *label = mhar_report_label (set, "site_label", s),
+                    *n = g_strdup_printf ("%d", (int)mhar_report_value (set, "n_sources", s));
+    g_autofree char *trained = with_interval (set, site, s),
+                    *null_text = mhar_report_number (mhar_report_value (set, null, s));
     g_autofree char *p_text = mhar_report_number (mhar_report_value (set, p, s));
     g_autofree char *number = mhar_report_number (effective (set, s)), *most = heaviest (set, s);
     const char *cells[] = { label, n, trained, null_text, p_text, number, most, NULL };
@@ -102,7 +109,7 @@ row_mean (const MharDataset *set, const char *name, gsize s)
 
   for (gsize i = 0; i < n; i++)
     sum += mhar_field_value (field, s * n + i);
-  return n > 0 ? sum / (double) n : NAN;
+  return n > 0 ? sum / (double)n : NAN;
 }
 
 static void
@@ -114,15 +121,19 @@ deviation_table (MharReport *r, const MharDataset *set, const char *name)
   if (field == NULL)
     return;
   mhar_document_table (r->document, columns, "lrrrrr",
-                       "Deviation from the mean over heads of " MHAR_CODE "%s" MHAR_PLAIN " by read: the largest of any head and source. p: against the "
+                       "Deviation from the mean over heads of " MHAR_CODE "%s" MHAR_PLAIN
+                       " by read: the largest of any head and source. p: against the "
                        "same read’s draws; corrected: against each draw’s largest at any read and head.",
                        name);
   for (gsize s = 0; s < field->shape[0]; s++) {
     if (isnan (mhar_field_value (field, s)))
       continue;
-    g_autofree char *label = mhar_report_label (set, "site_label", s), *n = g_strdup_printf ("%d", (int) mhar_report_value (set, "n_sources", s));
-    g_autofree char *trained = with_interval (set, "max_deviation_site", s), *null = mhar_report_number (row_mean (set, "max_deviation_null", s));
-    g_autofree char *p = mhar_report_number (mhar_report_value (set, "max_deviation_p_value", s)), *all = mhar_report_number (corrected (set, s));
+    g_autofree char *label = mhar_report_label (set, "site_label", s),
+                    *n = g_strdup_printf ("%d", (int)mhar_report_value (set, "n_sources", s));
+    g_autofree char *trained = with_interval (set, "max_deviation_site", s),
+                    *null = mhar_report_number (row_mean (set, "max_deviation_null", s));
+    g_autofree char *p = mhar_report_number (mhar_report_value (set, "max_deviation_p_value", s)),
+                    *all = mhar_report_number (corrected (set, s));
     const char *cells[] = { label, n, trained, null, p, all, NULL };
     mhar_document_row (r->document, cells);
   }
@@ -132,7 +143,8 @@ void
 mhar_report_sites (MharReport *r)
 {
   mhar_document_heading (r->document, 1, "Read by read");
-  mhar_document_paragraph (r->document, "Reads with one source have nothing to choose and are left out. A p here is a single read’s; where there are many reads, "
+  mhar_document_paragraph (r->document, "Reads with one source have nothing to choose and are left out. A p here is a "
+                                        "single read’s; where there are many reads, "
                                         "one in twenty is at 0.05 or below by chance.");
   for (guint c = 0; c < r->sets->len; c++) {
     const MharDataset *set = mhar_report_set (r, c);

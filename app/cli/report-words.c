@@ -95,9 +95,9 @@ mhar_report_label (const MharDataset *set, const char *name, gsize i)
 char *
 mhar_report_count (gint64 n)
 {
-  static const char *const words[] = { "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-                                       "eleven", "twelve" };
-  return n >= 0 && n < (gint64) G_N_ELEMENTS (words) ? g_strdup (words[n]) : g_strdup_printf ("%" G_GINT64_FORMAT, n);
+  static const char *const words[]
+      = { "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve" };
+  return n >= 0 && n < (gint64)G_N_ELEMENTS (words) ? g_strdup (words[n]) : g_strdup_printf ("%" G_GINT64_FORMAT, n);
 }
 
 const char *
@@ -117,18 +117,18 @@ mhar_report_null_words (const MharDataset *set)
 char *
 mhar_report_verdict (double p, gint64 draws)
 {
-  static const char *const words[] = { [MHAR_VERDICT_ABOVE] = "is " MHAR_STRONG "distinguishable from its null" MHAR_PLAIN,
-                                       [MHAR_VERDICT_ALIKE] = "is " MHAR_STRONG
-                                                              "not distinguishable from its null" MHAR_PLAIN " at this size",
-                                       [MHAR_VERDICT_BELOW] = "lies " MHAR_STRONG "below its null" MHAR_PLAIN,
-                                       [MHAR_VERDICT_TOO_FEW] = MHAR_STRONG "cannot be told from its null" MHAR_PLAIN
-                                                                " with so few draws" };
+  static const char *const words[]
+      = { [MHAR_VERDICT_ABOVE] = "is " MHAR_STRONG "distinguishable from its null" MHAR_PLAIN,
+          [MHAR_VERDICT_ALIKE] = "is " MHAR_STRONG "not distinguishable from its null" MHAR_PLAIN " at this size",
+          [MHAR_VERDICT_BELOW] = "lies " MHAR_STRONG "below its null" MHAR_PLAIN,
+          [MHAR_VERDICT_TOO_FEW] = MHAR_STRONG "cannot be told from its null" MHAR_PLAIN " with so few draws" };
   MharVerdict verdict = mhar_verdict (p, draws);
   g_autofree char *number = mhar_report_number (p);
 
   if (verdict == MHAR_VERDICT_NONE)
     return NULL;
-  return g_strdup_printf ("%s (p = %s, %" G_GINT64_FORMAT " draw%s)", words[verdict], number, draws, draws == 1 ? "" : "s");
+  return g_strdup_printf ("%s (p = %s, %" G_GINT64_FORMAT " draw%s)", words[verdict], number, draws,
+                          draws == 1 ? "" : "s");
 }
 
 const char *
@@ -169,7 +169,7 @@ mhar_report_count_controls (const MharDataset *set, guint counts[MHAR_VERDICT_TO
   memset (counts, 0, (MHAR_VERDICT_TOO_FEW + 1) * sizeof *counts);
   for (gsize i = 0; p != NULL && i < p->shape[0]; i++)
     counts[mhar_verdict (mhar_field_value (p, i), mhar_dataset_integer (set, "draws", 0))]++;
-  return p != NULL ? (guint) p->shape[0] : 0;
+  return p != NULL ? (guint)p->shape[0] : 0;
 }
 
 gboolean
@@ -197,8 +197,8 @@ mhar_report_change (const MharDataset *set, gsize i)
   if (parts[1] == NULL)
     return g_strconcat (delta >= 0 ? "+" : "", text, NULL);
   g_auto (GStrv) ends = g_strsplit (parts[1], MHAR_REPORT_COMMA, 2);
-  return g_strconcat (delta >= 0 ? "+" : "", parts[0], "[", low >= 0 ? "+" : "", ends[0], MHAR_REPORT_COMMA, high >= 0 ? "+" : "",
-                      ends[1], NULL);
+  return g_strconcat (delta >= 0 ? "+" : "", parts[0], "[", low >= 0 ? "+" : "", ends[0], MHAR_REPORT_COMMA,
+                      high >= 0 ? "+" : "", ends[1], NULL);
 }
 
 gboolean

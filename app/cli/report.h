@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --report: everything that can be measured of a run, written up as the appendix of a paper. What it says comes from the
- * results alone, so that a saved run gives the same report. */
+/* --report: everything that can be measured of a run, written up as the appendix of a paper. What it says comes from
+ * the results alone, so that a saved run gives the same report. */
 #pragma once
 
 #include "app/cli/options.h"
@@ -18,7 +18,7 @@ typedef struct {
   const MharPlan *plan;
   const GArray *ids; /* gint32 */
   const char *name;
-  const MharRunHooks *hooks;                           /* of the main pass; progress of all */
+  const MharRunHooks *hooks;                       /* of the main pass; progress of all */
   void (*stage) (const char *what, gpointer user); /* a pass begins, `what` in words; hooks->user */
   GCancellable *cancellable;
 } MharReportTask;

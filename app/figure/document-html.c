@@ -7,11 +7,14 @@
 #include <string.h>
 
 static const char style[]
-    = ":root{color-scheme:light dark;--ink:#1b1b1f;--soft:#5b5b66;--line:#c9c9d1;--faint:#ececf0;--paper:#fff;--link:#1d4f91}\n"
-      "@media (prefers-color-scheme:dark){:root{--ink:#e6e6ea;--soft:#a5a5b0;--line:#4a4a55;--faint:#2a2a31;--paper:#17171b;"
+    = ":root{color-scheme:light "
+      "dark;--ink:#1b1b1f;--soft:#5b5b66;--line:#c9c9d1;--faint:#ececf0;--paper:#fff;--link:#1d4f91}\n"
+      "@media "
+      "(prefers-color-scheme:dark){:root{--ink:#e6e6ea;--soft:#a5a5b0;--line:#4a4a55;--faint:#2a2a31;--paper:#17171b;"
       "--link:#8fb8f0}}\n"
       "*{box-sizing:border-box}\n"
-      "body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,\"Segoe UI\",\"DejaVu "
+      "body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,\"Segoe "
+      "UI\",\"DejaVu "
       "Sans\",sans-serif}\n"
       "main{max-width:58rem;margin:0 auto;padding:2.5rem 1.25rem 5rem}\n"
       "h1{font-size:1.9rem;line-height:1.2;margin:0 0 .4rem}\n"
@@ -94,8 +97,8 @@ append_element (GString *out, const char *open, const char *text, const char *cl
 static void
 append_heading (GString *out, const MharBlock *block)
 {
-  g_string_append_printf (out, "<h%u id=\"section-%s\"><span class=\"number\">%s</span>", block->level + 1, block->number,
-                          block->number);
+  g_string_append_printf (out, "<h%u id=\"section-%s\"><span class=\"number\">%s</span>", block->level + 1,
+                          block->number, block->number);
   append_text (out, block->text);
   g_string_append_printf (out, "</h%u>\n", block->level + 1);
 }
@@ -129,8 +132,8 @@ append_rows (GString *out, const MharBlock *block)
 static void
 append_table (GString *out, const MharBlock *block)
 {
-  g_string_append_printf (out, "<div class=\"scroll\"><table id=\"table-%s\">\n<caption><b>Table %s.</b> ", block->number,
-                          block->number);
+  g_string_append_printf (out, "<div class=\"scroll\"><table id=\"table-%s\">\n<caption><b>Table %s.</b> ",
+                          block->number, block->number);
   append_element (out, "", block->text, "</caption>\n<thead><tr>");
   for (guint c = 0; c < block->n_columns; c++)
     append_cell (out, "th", " scope=\"col\"", block->align[c], block->columns[c]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A document as pages of A4. Blocks go down the page one after another; a heading stays with what follows it, a figure is
- * never cut, a table goes on under its head on the next page. */
+/* A document as pages of A4. Blocks go down the page one after another; a heading stays with what follows it, a figure
+ * is never cut, a table goes on under its head on the next page. */
 #include "app/figure/document-private.h"
 #include "app/figure/document-table.h"
 #include "app/figure/document-text.h"
@@ -125,8 +125,9 @@ lines_of (PangoLayout *layout)
 
     pango_layout_iter_get_line_extents (iter, NULL, &logical);
     pango_layout_iter_get_line_yrange (iter, &top, &bottom);
-    Line line = { (double)(bottom - top) / PANGO_SCALE, (double)(pango_layout_iter_get_baseline (iter) - top) / PANGO_SCALE,
-                  (double)logical.x / PANGO_SCALE, pango_layout_iter_get_line_readonly (iter) };
+    Line line
+        = { (double)(bottom - top) / PANGO_SCALE, (double)(pango_layout_iter_get_baseline (iter) - top) / PANGO_SCALE,
+            (double)logical.x / PANGO_SCALE, pango_layout_iter_get_line_readonly (iter) };
     g_array_append_val (lines, line);
   } while (pango_layout_iter_next_line (iter));
   pango_layout_iter_free (iter);
@@ -233,7 +234,8 @@ figure_scale (const Pages *p, const MharBlock *block)
 static double
 squeezed (const Pages *p, const MharBlock *block, double space)
 {
-  double scale = figure_scale (p, block), here = (BOTTOM - p->y - space - 5 - caption_height (p, block)) / block->height;
+  double scale = figure_scale (p, block),
+         here = (BOTTOM - p->y - space - 5 - caption_height (p, block)) / block->height;
 
   return here < scale && here >= SQUEEZE * scale ? here : scale;
 }
@@ -445,8 +447,10 @@ set_metadata (cairo_surface_t *surface, const MharDocument *document)
   cairo_pdf_surface_set_metadata (surface, CAIRO_PDF_METADATA_TITLE, title);
   cairo_pdf_surface_set_metadata (surface, CAIRO_PDF_METADATA_CREATOR, "mhar-probe");
   /* Always one: Cairo's own would be the time of writing. */
-  gboolean dated = document->date && g_regex_match_simple ("^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$", document->date, 0, 0);
-  cairo_pdf_surface_set_metadata (surface, CAIRO_PDF_METADATA_CREATE_DATE, dated ? document->date : "2000-01-01T00:00:00Z");
+  gboolean dated
+      = document->date && g_regex_match_simple ("^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$", document->date, 0, 0);
+  cairo_pdf_surface_set_metadata (surface, CAIRO_PDF_METADATA_CREATE_DATE,
+                                  dated ? document->date : "2000-01-01T00:00:00Z");
 }
 
 static cairo_status_t

@@ -22,7 +22,7 @@ typedef struct {
   char *term;
   guint n_columns;
   char **columns, *align;
-  GPtrArray *rows; /* char **, n_columns cells or one */
+  GPtrArray *rows;      /* char **, n_columns cells or one */
   MharDrawing *drawing; /* placed at its natural size */
   double width, height;
 } MharBlock;

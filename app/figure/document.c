@@ -164,7 +164,7 @@ mhar_document_run (const char **text, MharLook *look, const char **start, gsize 
 {
   *look = MHAR_LOOK_PLAIN;
   for (; **text > 0 && **text <= MHAR_PLAIN[0]; (*text)++)
-    *look = **text == MHAR_PLAIN[0] ? MHAR_LOOK_PLAIN : (MharLook)**text;
+    *look = **text == MHAR_PLAIN[0] ? MHAR_LOOK_PLAIN : (MharLook) * *text;
   *start = *text;
   *length = strcspn (*text, MHAR_EMPHASIS MHAR_STRONG MHAR_CODE MHAR_PLAIN);
   *text += *length;

@@ -31,18 +31,19 @@ void mhar_document_code (MharDocument *document, const char *text);
 void mhar_document_term (MharDocument *document, const char *term, const char *format, ...) G_GNUC_PRINTF (3, 4);
 
 /* A table, numbered, its caption above. `columns`, NULL-ended, are the heads; `align` has a letter for each, l, r or c.
- * Rows are appended to the table begun last: as many cells as columns, NULL-ended, or one, which is a heading within it. */
-void mhar_document_table (MharDocument *document, const char *const *columns, const char *align, const char *format, ...)
-    G_GNUC_PRINTF (4, 5);
+ * Rows are appended to the table begun last: as many cells as columns, NULL-ended, or one, which is a heading within
+ * it. */
+void mhar_document_table (MharDocument *document, const char *const *columns, const char *align, const char *format,
+                          ...) G_GNUC_PRINTF (4, 5);
 void mhar_document_row (MharDocument *document, const char *const *cells);
 
-/* A figure of app/figure/figure.h, numbered, its caption below, in place of the figure's own. Returns FALSE, and appends
- * nothing, where `set` holds nothing for the kind. The document borrows `set` until it is freed. */
+/* A figure of app/figure/figure.h, numbered, its caption below, in place of the figure's own. Returns FALSE, and
+ * appends nothing, where `set` holds nothing for the kind. The document borrows `set` until it is freed. */
 gboolean mhar_document_figure (MharDocument *document, const MharDataset *set, MharFigureKind kind,
                                const MharFigureOptions *options, const char *format, ...) G_GNUC_PRINTF (5, 6);
 
-/* Bytes of the file, or NULL and MHAR_ERROR_RUN. HTML: UTF-8, also well-formed XML; no script, nothing from elsewhere; ids are
- * unique; light and dark. PDF: A4, with page numbers, outline and metadata. g_byte_array_unref. */
+/* Bytes of the file, or NULL and MHAR_ERROR_RUN. HTML: UTF-8, also well-formed XML; no script, nothing from elsewhere;
+ * ids are unique; light and dark. PDF: A4, with page numbers, outline and metadata. g_byte_array_unref. */
 GByteArray *mhar_document_html (const MharDocument *document, GError **error);
 GByteArray *mhar_document_pdf (const MharDocument *document, GError **error);
 
