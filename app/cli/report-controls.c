@@ -16,35 +16,49 @@ kind_words (const char *kind)
   return strcmp (kind, "shuffled") == 0 ? "shuffled" : "random";
 }
 
+/* "0.0302 ± 0.0015". */
+static char *
+null_of (const MharDataset *controls, gsize i)
+{
+  double null = mhar_report_value (controls, "null", i), sd = mhar_report_value (controls, "null_sd", i);
+  int decimals = mhar_table_decimals (null);
+  g_autofree char *mean = mhar_table_fixed (null, decimals), *spread = mhar_table_fixed (sd, decimals);
+
+  if (isnan (null) || isnan (sd))
+    return mhar_report_number (null);
+  return g_strdup_printf ("%s ± %s", mean, spread);
+}
+
+static char *
+excess_of (const MharDataset *controls, gsize i)
+{
+  return mhar_report_interval (mhar_report_value (controls, "excess", i), mhar_report_value (controls, "excess_low", i),
+                               mhar_report_value (controls, "excess_high", i));
+}
+
 static void
 control_row (MharReport *r, const MharDataset *set, const MharDataset *controls, gsize i)
 {
-  double p = mhar_report_value (controls, "p_value", i), null = mhar_report_value (controls, "null", i);
-  double sd = mhar_report_value (controls, "null_sd", i);
-  int slices = (int)mhar_report_value (controls, "slices", i), decimals = mhar_table_decimals (null);
+  double p = mhar_report_value (controls, "p_value", i);
+  int slices = (int)mhar_report_value (controls, "slices", i);
   g_autofree char *kind = mhar_report_label (controls, "null_kind", i),
                   *norm = mhar_report_label (controls, "null_norm", i);
   g_autofree char *slicing = mhar_report_label (controls, "slicing", i);
   g_autofree char *cut = slices > 0 ? g_strdup_printf ("%d", slices) : g_strdup ("heads");
   g_autofree char *trained = mhar_report_number (mhar_report_value (controls, "trained", i));
-  g_autofree char *excess
-      = mhar_report_interval (mhar_report_value (controls, "excess", i), mhar_report_value (controls, "excess_low", i),
-                              mhar_report_value (controls, "excess_high", i));
-  g_autofree char *mean = mhar_table_fixed (null, decimals), *spread = mhar_table_fixed (sd, decimals);
-  g_autofree char *both = isnan (null) ? g_strdup ("–")
-                          : isnan (sd) ? g_strdup (mean)
-                                       : g_strdup_printf ("%s ± %s", mean, spread);
-  g_autofree char *p_text = mhar_report_number (p);
-  const char *cells[] = { cut,
-                          slices > 0 ? slicing : "–",
-                          kind_words (kind),
-                          norm,
-                          trained,
-                          both,
-                          excess,
-                          p_text,
-                          mhar_report_verdict_cell (p, mhar_dataset_integer (set, "draws", 0)),
-                          NULL };
+  g_autofree char *null = null_of (controls, i), *excess = excess_of (controls, i), *p_text = mhar_report_number (p);
+  const char *cells[] = {
+    cut,
+    slices > 0 ? slicing : "–",
+    kind_words (kind),
+    norm,
+    trained,
+    null,
+    excess,
+    p_text,
+    mhar_report_verdict_cell (p, mhar_dataset_integer (set, "draws", 0)),
+    NULL,
+  };
   mhar_document_row (r->document, cells);
 }
 
@@ -127,40 +141,119 @@ matched_table (MharReport *r)
   }
 }
 
-/* Lines behind the second heading of what the table makes of controls: there where widths differ. */
+/* What makes two controls comparable across widths: g_free. NULL of heads, which have no slices. */
+static char *
+width_label (const MharDataset *controls, gsize i)
+{
+  g_autofree char *slicing = mhar_report_label (controls, "slicing", i);
+  g_autofree char *kind = mhar_report_label (controls, "null_kind", i),
+                  *norm = mhar_report_label (controls, "null_norm", i);
+
+  if (!(mhar_report_value (controls, "slices", i) > 0))
+    return NULL;
+  return g_strdup_printf ("%d coordinates a slice, %s; null: %s, norm of the %s",
+                          (int)mhar_report_value (controls, "slice_width", i), slicing, kind_words (kind), norm);
+}
+
+static gsize
+n_controls (const MharDataset *controls)
+{
+  const MharField *first = controls != NULL ? mhar_dataset_get (controls, "trained") : NULL;
+
+  return first != NULL ? first->shape[0] : 0;
+}
+
+/* The control of a checkpoint with this label; its number of controls where none has it. */
+static gsize
+find_width (const MharDataset *controls, const char *label)
+{
+  for (gsize i = 0; i < n_controls (controls); i++) {
+    g_autofree char *own = width_label (controls, i);
+    if (g_strcmp0 (own, label) == 0)
+      return i;
+  }
+  return n_controls (controls);
+}
+
+/* Whether checkpoints of different width have it. */
+static gboolean
+compares_widths (const MharReport *r, const char *label)
+{
+  gint64 least = G_MAXINT64, most = 0;
+
+  for (guint c = 0; c < r->sets->len; c++) {
+    const MharDataset *set = mhar_report_set (r, c), *controls = mhar_dataset_find_child (set, "controls");
+    gint64 width = mhar_dataset_integer (set, "width", 0);
+    if (find_width (controls, label) == n_controls (controls))
+      continue;
+    least = MIN (least, width);
+    most = MAX (most, width);
+  }
+  return most > least;
+}
+
+static void
+width_rows (MharReport *r, const char *label)
+{
+  const char *heading[] = { label, NULL };
+
+  mhar_document_row (r->document, heading);
+  for (guint c = 0; c < r->sets->len; c++) {
+    const MharDataset *set = mhar_report_set (r, c), *controls = mhar_dataset_find_child (set, "controls");
+    gsize i = find_width (controls, label);
+    if (i == n_controls (controls))
+      continue;
+    double p = mhar_report_value (controls, "p_value", i);
+    g_autofree char *width = g_strdup_printf ("%" G_GINT64_FORMAT, mhar_dataset_integer (set, "width", 0));
+    g_autofree char *slices = g_strdup_printf ("%d", (int)mhar_report_value (controls, "slices", i));
+    g_autofree char *trained = mhar_report_number (mhar_report_value (controls, "trained", i));
+    g_autofree char *null = null_of (controls, i), *excess = excess_of (controls, i), *p_text = mhar_report_number (p);
+    const char *cells[] = {
+      r->names[c], width,  slices, trained,
+      null,        excess, p_text, mhar_report_verdict_cell (p, mhar_dataset_integer (set, "draws", 0)),
+      NULL,
+    };
+    mhar_document_row (r->document, cells);
+  }
+}
+
+/* Labels (char *) that checkpoints of different width have in common, in order. */
+static GPtrArray *
+width_labels (const MharReport *r)
+{
+  GPtrArray *labels = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint c = 0; c < r->sets->len; c++) {
+    const MharDataset *controls = mhar_dataset_find_child (mhar_report_set (r, c), "controls");
+    for (gsize i = 0; i < n_controls (controls); i++) {
+      g_autofree char *label = width_label (controls, i);
+      if (label != NULL && !g_ptr_array_find_with_equal_func (labels, label, g_str_equal, NULL)
+          && compares_widths (r, label))
+        g_ptr_array_add (labels, g_steal_pointer (&label));
+    }
+  }
+  return labels;
+}
+
 static void
 width_table (MharReport *r)
 {
-  g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
-  guint n = r->sets->len, from = 0;
+  static const char *const columns[]
+      = { "checkpoint", "width d", "S", "trained", "null ± sd", "excess", "p", "verdict", NULL };
+  g_autoptr (GPtrArray) labels = width_labels (r);
 
-  mhar_table_add_controls (r->sets, lines);
-  for (guint l = 1; l < lines->len && from == 0; l++)
-    if (((char **)g_ptr_array_index (lines, l))[1] == NULL)
-      from = l + 1;
   mhar_document_heading (r->document, 2, "Width");
-  if (from == 0) {
-    mhar_document_paragraph (
-        r->document,
-        "A wider query cut into as many slices has wider ones. Models of different width are compared by slices of one "
-        "width; here no two checkpoints of different width have slices of the same width, so there is nothing to "
-        "compare.");
+  if (labels->len == 0) {
+    mhar_document_paragraph (r->document,
+                             "A wider query cut into as many slices has wider ones. Models of different width are "
+                             "compared by slices of one width; here no two checkpoints of different width have slices "
+                             "of the same width, so there is nothing to compare.");
     return;
   }
-  g_autofree const char **columns = g_new0 (const char *, n + 2);
-  g_autofree char *align = g_strnfill (n + 1, 'r');
-  columns[0] = "slices";
-  align[0] = 'l';
-  for (guint c = 0; c < n; c++)
-    columns[c + 1] = r->names[c];
-  mhar_document_table (r->document, columns, align,
-                       "Width control: slices of one width across checkpoints, trained − null = excess (nat).");
-  for (guint l = from; l < lines->len; l++) {
-    char **line = g_ptr_array_index (lines, l);
-    for (guint c = 1; c <= n; c++)
-      line[c] = mhar_report_minus (line[c]);
-    mhar_document_row (r->document, (const char *const *)line);
-  }
+  mhar_document_table (r->document, columns, "lrrrrrrl",
+                       "Width control: slices of one width across checkpoints of different width (nat).");
+  for (guint l = 0; l < labels->len; l++)
+    width_rows (r, g_ptr_array_index (labels, l));
 }
 
 void

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #define SIZE 7.6
-#define LEAST 5.5
-#define GAP 11.0 /* between columns */
-#define PAD 1.6  /* above and below a line's text */
+#define SMALL 6.6 /* nor smaller to keep every cell in one line, */
+#define LEAST 5.5 /* or every word and number */
+#define GAP 11.0  /* between columns */
+#define PAD 1.6   /* above and below a line's text */
 #define PART_ABOVE 5.0
 
 static PangoAlignment
@@ -89,7 +90,12 @@ set_widths (MharPageTable *table, PangoContext *context, double width)
   g_autofree double *least = g_new0 (double, n), *most = g_new0 (double, n);
   double room = width - GAP * (n - 1), x = 0;
 
-  for (table->size = SIZE;; table->size -= 0.3) {
+  for (table->size = SIZE; table->size > SMALL; table->size -= 0.3) {
+    measure (table, context, least, most);
+    if (sum (most, n) <= room)
+      break;
+  }
+  for (table->size = table->size > SMALL ? table->size : SIZE;; table->size -= 0.3) {
     measure (table, context, least, most);
     if (sum (least, n) <= room || table->size - 0.3 < LEAST)
       break;

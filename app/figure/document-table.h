@@ -19,7 +19,8 @@ typedef struct {
   GPtrArray *lines; /* MharTableLine * */
 } MharPageTable;
 
-/* Within `width`; where words would not fit, at a smaller size, down to 5.5, and then broken. Free with
+/* Within `width`; a little smaller where every cell then is one line, else where words and numbers would not fit, down
+ * to 5.5, and then broken. Free with
  * mhar_page_table_free. */
 MharPageTable *mhar_page_table_new (PangoContext *context, const MharBlock *block, double width);
 void mhar_page_table_free (MharPageTable *table);

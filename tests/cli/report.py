@@ -305,6 +305,20 @@ def less_text_for_interventions_is_said(scratch):
 
 
 @case
+def widths_side_by_side(scratch):
+    """Slices of 32 coordinates: 8 of the width of 256, 2 of 64."""
+    folder = made(str(DEMO / "single"), "mini-full", "mini-full_mh", more=[*TEXT, "--null-draws", "19"])
+    table = next(t for t in page(folder).tables if "width d" in t[0])
+    wide, narrow, _ = json.loads(succeed("--from", folder / "report.h5", "--json").out)["checkpoints"]
+    common = [[c for c in one["controls"] if c["slice_width"] == 32] for one in (wide, narrow)]
+    assert len(common[0]) == len(common[1]) == 8 and len(table) == 1 + 8 * 3
+    for a, b, at in zip(*common, range(1, 25, 3)):
+        assert table[at][0].startswith(f"32 coordinates a slice, {a['slicing']}") and len(table[at]) == 1
+        assert table[at + 1][:4] == ["single", "256", "8", shown(a["trained"])] and table[at + 2][:4] == ["mini-full", "64", "2", shown(b["trained"])]
+    assert "so there is nothing to compare" in page(made("mini-full", "mini-full_mh")).text()
+
+
+@case
 def names_are_escaped(scratch):
     name = 'a<b>&"x\x02y'
     shutil.copytree(MH, scratch / name)
