@@ -16,6 +16,14 @@
 G_BEGIN_DECLS
 
 #define MHAR_RESAMPLES 2000
+#define MHAR_RESAMPLE_ENTRIES 256 /* at most */
+
+/* The entry that one of `windows` windows is in. */
+guint mhar_resample_entry (guint64 window, guint64 windows);
+/* Entries in a block, of n in all; where it is all of them, every resample is the whole and says nothing: below three. */
+guint mhar_resample_block (guint n);
+/* How often each of n entries stands in resample b: times [n], n ≤ MHAR_RESAMPLE_ENTRIES. */
+void mhar_resample_count (guint64 seed, guint b, guint n, guint *times);
 
 typedef struct _MharResampler MharResampler;
 
