@@ -4,7 +4,6 @@
 
 #include "app/figure/sparkline.h"
 #include "app/figure/ticks.h"
-#include "app/gui/csv.h"
 #include "app/gui/dataset-look.h"
 
 #include <glib/gi18n.h>
@@ -248,21 +247,4 @@ mhar_selection_panel_set_display (MharSelectionPanel *self, const MharDisplay *d
 {
   self->display = *display;
   gtk_widget_queue_draw (self->sparkline);
-}
-
-char *
-mhar_selection_panel_to_csv (MharSelectionPanel *self)
-{
-  GString *csv = g_string_new ("name,value\n");
-
-  for (int row = 0; row < N_ROWS; row++) {
-    g_autofree char *text = row_text (self, row);
-
-    mhar_csv_add_text (csv, names[row], ',');
-    if (row <= ROW_SOURCE)
-      mhar_csv_add_text (csv, text, '\n');
-    else
-      mhar_csv_add_number (csv, number (self, row), '\n');
-  }
-  return g_string_free (csv, FALSE);
 }

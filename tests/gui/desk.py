@@ -47,19 +47,28 @@ def need_tools():
         sys.exit(77)
 
 
-def start_desktop(size="1280x800"):
-    """A display and a session bus of our own, before pyatspi is imported."""
+def start_display(size="1280x800"):
+    """A display of our own, and GTK told to use it, without a GPU and without the desktop's settings."""
     read, write = os.pipe()
-    display = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size}x24", "-nolisten", "tcp"],
-                               pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _children.append(display)
+    _children.append(subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size}x24", "-nolisten", "tcp"],
+                                      pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     os.close(write)
-    os.environ["DISPLAY"] = ":" + os.read(read, 16).decode().strip()
+    with os.fdopen(read) as ready:
+        number = ready.readline().strip()  # to the line end: a server that finds the pipe closed ends
+    if not number:
+        raise SystemExit("Xvfb does not start")
+    os.environ["DISPLAY"] = f":{number}"
+    os.environ.update(GDK_BACKEND="x11", GSK_RENDERER="cairo", GSETTINGS_BACKEND="memory")
+
+
+def start_desktop():
+    """A display and a session bus of our own, before pyatspi is imported."""
+    start_display()
     bus = subprocess.Popen(["dbus-daemon", "--session", "--print-address", "--nofork"], stdout=subprocess.PIPE,
                            stderr=subprocess.DEVNULL, text=True)
     _children.append(bus)
     os.environ["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().strip()
-    os.environ.update(GDK_BACKEND="x11", GSK_RENDERER="cairo", GSETTINGS_BACKEND="memory", NO_AT_BRIDGE="0")
+    os.environ["NO_AT_BRIDGE"] = "0"
     import pyatspi  # its registry has to be there before the first program looks for it
     list(pyatspi.Registry.getDesktop(0))
 
