@@ -100,6 +100,7 @@ take_result (MharWindow *self, MharRunResult *result, MharRunRequest *request)
   g_clear_pointer (&self->set, mhar_dataset_unref);
   self->result = result;
   self->ran = request;
+  self->ran->options.batch = result->options.batch;
   self->set = mhar_dataset_ref (g_ptr_array_index (result->sets, 0));
   if (result->sets->len > 1) {
     g_clear_pointer (&self->other_set, mhar_dataset_unref);

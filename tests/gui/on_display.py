@@ -16,8 +16,9 @@ def main():
         return 77
     start_display()
     with tempfile.TemporaryDirectory(prefix="display-", ignore_cleanup_errors=True) as folder:
-        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
             os.environ[name] = folder
+        os.environ.update(GTK_A11Y="none", DBUS_SESSION_BUS_ADDRESS="disabled:")
         try:
             return subprocess.call(sys.argv[1:])
         finally:
