@@ -413,7 +413,7 @@ mhar_window_update_open_menu (MharWindow *self)
   GMenu *open = g_menu_new (), *demos = g_menu_new (), *recent = g_menu_new (), *compare = g_menu_new ();
 
   g_menu_append (open, _("_Checkpoint folder…"), "win.open-folder");
-  g_menu_append (open, _("Saved _run…"), "win.open-file");
+  g_menu_append (open, _("Saved _run or checkpoint file…"), "win.open-file");
   append_demos (demos, "win.open-uri");
   append_recent (self, recent);
   g_menu_append (compare, _("Compare with a checkpoint _folder…"), "win.compare-folder");

@@ -110,7 +110,7 @@ class Viewer:
         config.mkdir(parents=True, exist_ok=True)
         if not (config / "settings.ini").exists():
             (config / "settings.ini").write_text(f"[viewer]\ntokens={tokens}\nwindow=256\ndraws=8\n{settings}", "utf-8")
-        environment = dict(os.environ, LC_ALL=locale, XDG_CONFIG_HOME=str(self.folder / "config"),
+        environment = dict(os.environ, LC_ALL=locale, LANGUAGE="en", XDG_CONFIG_HOME=str(self.folder / "config"),
                            XDG_DATA_HOME=str(self.folder / "data"), XDG_CACHE_HOME=str(self.folder / "cache"),
                            HOME=str(self.folder), MHAR_DATA_DIR=str(ROOT / "data"), OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive",
                            MHAR_BACKEND_DIR=str(self.folder))

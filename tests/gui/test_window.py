@@ -5,7 +5,7 @@ import json
 import subprocess
 import time
 
-from desk import DEMO, PROBE, Missing, case, main, wait_for
+from desk import BUILD, DEMO, PROBE, Missing, case, main, wait_for
 
 # What the desk's settings ask for, as the command line says it.
 SAME_RUN = ["--quiet", "--device", "cpu", "--context", "256", "--batch", "1", "--null-draws", "8"]
@@ -156,6 +156,11 @@ def broken_checkpoint(start, folder):
     cli = subprocess.run([PROBE, broken], capture_output=True, text=True)
     assert cli.returncode == 3 and cli.stderr.strip().removeprefix("mhar-probe: ") == said, (said, cli.stderr)
     v.find("push button", "Choose another")
+    garbage = folder / "garbage.h5"
+    garbage.write_bytes(bytes(range(256)) * 64)
+    v.open_by_dialog("ctrl+shift+o", garbage)
+    v.notice("garbage.h5")
+    assert v.title() == "mhar"
     assert v.title() == "mhar"
     v.run()
     assert not v.all("label", "config.json")
@@ -187,9 +192,9 @@ def keyboard_alone(start, folder):
     v.type("The same words, said again and again: the same words.")
     v.key("ctrl+Return")
     v.notice(r"^\d\d tokens run\.")
-    v.dialog("ctrl+question")
-    v.key("Escape")
-    v.undialog()
+    v.key("ctrl+question")
+    wait_for(lambda: len(list(v.app)) > 1)
+    wait_for(lambda: v.key("Escape") or len(list(v.app)) == 1, every=0.5)
     v.close()
 
 
@@ -240,12 +245,17 @@ def fewer_draws_without_a_run(start, folder):
     v.close()
 
 
-@case
-def another_locale(start, folder):
+def german(folder):
+    """A German locale that the program can use, made if need be."""
     made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", folder / "de_DE.UTF-8"], capture_output=True)
     if not (folder / "de_DE.UTF-8").is_dir():
         raise Missing(f"no locale de_DE.UTF-8 can be made: {made.stderr[:80]}")
-    v = start(DEMO / "mhar", locale="de_DE.UTF-8", env={"LOCPATH": str(folder)})
+    return {"locale": "de_DE.UTF-8", "env": {"LOCPATH": str(folder)}}
+
+
+@case
+def another_locale(start, folder):
+    v = start(DEMO / "mhar", **german(folder))
     v.run()
     v.says(r"reads \d+,\d % of")
     v.save_as("ctrl+e", folder / "window.pdf")
@@ -253,6 +263,32 @@ def another_locale(start, folder):
     probe("--max-tokens", 1024, *SAME_RUN, DEMO / "mhar", "--figure", folder / "cli.pdf")
     assert (folder / "window.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
     assert all(line.count(",") == 5 for line in (folder / "maps.csv").read_text().splitlines())
+    v.close()
+
+
+@case
+def decimal_comma_typed(start, folder):
+    v = start(DEMO / "mhar", settings="scale=fixed\nlow=0\nhigh=1\n", **german(folder))
+    v.run()
+    low = v.find("spin button", "Low end of the colour scale")
+    v.click(low, 0.2)
+    v.key("ctrl+a")
+    v.type("0,25")
+    v.key("Tab")
+    wait_for(lambda: abs(low.queryValue().currentValue - 0.25) < 1e-9)
+    v.close()
+    assert "low=0.25" in (folder / "config/mhar-probe/settings.ini").read_text()
+
+
+@case
+def in_german(start, folder):
+    there = german(folder)
+    there["env"].update(LANGUAGE="de", MHAR_LOCALE_DIR=str(BUILD / "po"))
+    v = start(DEMO / "mhar", **there)
+    v.find("push button", "^Ausführen$")
+    v.key("ctrl+Return")
+    v.notice("Token verarbeitet")
+    v.says(r"liest \d+,\d % von")
     v.close()
 
 
