@@ -3,8 +3,8 @@
 #include "app/gui/selection-panel.h"
 
 #include "app/figure/sparkline.h"
-#include "app/figure/ticks.h"
 #include "app/gui/dataset-look.h"
+#include "app/gui/display.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
@@ -55,14 +55,6 @@ number (MharSelectionPanel *self, int row)
   }
 }
 
-static char *
-signed_number (double value)
-{
-  g_autofree char *text = mhar_number_fixed (value, 3);
-
-  return g_strconcat (value > 0 ? "+" : "", text, NULL);
-}
-
 /* A row in words; "–" where the selection or the run has nothing there. g_free. */
 static char *
 row_text (MharSelectionPanel *self, int row)
@@ -80,9 +72,7 @@ row_text (MharSelectionPanel *self, int row)
     return g_strdup (mhar_look_source (self->set, site, source));
   if (!isfinite (value))
     return g_strdup ("–");
-  if (row == ROW_DEVIATION)
-    return signed_number (value);
-  return mhar_number_fixed (value, row == ROW_ENTROPY ? 1 : 3);
+  return mhar_display_number (value, row == ROW_ENTROPY ? 1 : 3, row == ROW_DEVIATION);
 }
 
 /* "within the null", "beyond the null". */
