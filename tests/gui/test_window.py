@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The window as a person uses it: opened, run, looked at, changed, exported, broken, closed; by AT-SPI and by keys."""
 import json
+import shutil
 import subprocess
 import time
 
@@ -195,6 +196,41 @@ def keyboard_alone(start, folder):
     v.key("ctrl+question")
     wait_for(lambda: len(list(v.app)) > 1)
     wait_for(lambda: v.key("Escape") or len(list(v.app)) == 1, every=0.5)
+    v.close()
+
+
+@case
+def odd_texts(start, folder):
+    v = start(DEMO / "mhar", tokens=64)
+    v.run()
+    said = {"one.txt": (b"a", "too few tokens"), "empty.txt": (b"", "^.*empty.txt"),
+            "latin.txt": (b"caf\xe9 au lait", "^latin.txt is not UTF-8"),
+            "long.txt": (b"The quick brown fox jumps over the lazy dog. " * 110000, "^64 of [0-9]* tokens run|only its beginning")}
+    for name, (content, pattern) in said.items():
+        (folder / name).write_bytes(content)
+        v.open_by_dialog("ctrl+shift+t", folder / name)
+        if name in ("one.txt", "long.txt"):  # the others leave the text that was there before
+            v.key("ctrl+Return")
+        print("#", name, "-", v.notice(pattern), flush=True)
+    v.notice("^long.txt, 5")
+    v.find("push button", "^Run$", 2 * 60)
+    v.close()
+
+
+@case
+def checkpoint_taken_away(start, folder):
+    there = folder / "copy"
+    shutil.copytree(DEMO / "mhar", there)
+    v = start(there, tokens=512)
+    v.run()
+    shutil.rmtree(there)
+    v.key("ctrl+l", "ctrl+a")
+    v.type("What is open stays open: it is mapped.")
+    v.key("ctrl+Return")
+    v.notice(r"^\d\d tokens run\.")
+    v.key("alt+2", "alt+3", "alt+4", "alt+5", "alt+6", "alt+1")
+    v.says("reads")
+    v.save_as("ctrl+s", folder / "after.h5")
     v.close()
 
 
