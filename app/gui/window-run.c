@@ -7,6 +7,9 @@
 #include <glib/gi18n.h>
 #include <gio/gio.h>
 
+/* An empty bar asks for more height than another one (GTK 4.8), and the header would jump. */
+#define BEGUN 0.01
+
 /* What a worker's messages find their window by: the window may be gone. */
 typedef struct {
   MharWindow *window;        /* weak */
@@ -43,7 +46,7 @@ show_progress (MharWindow *self, const MharRunProgress *progress)
   double share = progress->total > 0 ? (double) progress->done / (double) progress->total : 0;
   g_autofree char *text = g_strdup_printf (_("%.0f %% · %.0f tokens/s"), 100 * share, progress->rate);
 
-  gtk_progress_bar_set_fraction (self->progress, share);
+  gtk_progress_bar_set_fraction (self->progress, MAX (share, BEGUN));
   gtk_label_set_label (self->progress_label, text);
 }
 
@@ -198,7 +201,7 @@ mhar_window_run (MharWindow *self)
   running->application = g_object_ref (G_APPLICATION (gtk_window_get_application (GTK_WINDOW (self))));
   g_application_hold (running->application);
   running->cancellable = g_object_ref (self->running);
-  gtk_progress_bar_set_fraction (self->progress, 0);
+  gtk_progress_bar_set_fraction (self->progress, BEGUN);
   gtk_label_set_label (self->progress_label, _("starting"));
   gtk_stack_set_visible_child_name (self->run_stack, "stop");
   mhar_window_refresh (self);
