@@ -19,6 +19,7 @@ static const Expected expected[] = {
   { "n_sources", MHAR_FIELD_I32, TRUE, { "site" } },
   { "n_heads", MHAR_FIELD_I32, TRUE, { "site" } },
   { "n_heads_b", MHAR_FIELD_I32, TRUE, { "site" } },
+  { "whole_rows", MHAR_FIELD_I32, TRUE, { "site" } },
   { "source_label", MHAR_FIELD_STRING, TRUE, { "site", "source" } },
   { "js_consensus", MHAR_FIELD_F64, TRUE, { "site" } },
   { "max_difference_consensus", MHAR_FIELD_F64, TRUE, { "site" } },

@@ -359,10 +359,27 @@ add_labels (const MharCompared *m, MharDataset *out)
 
   mhar_label_sites (m->plan[0], out);
   MharField *heads = add (out, "n_heads_b", "distributions that B's site has", "1", MHAR_FIELD_I32, 1, &dim, &m->n_sites);
-  for (gsize s = 0; s < m->n_sites; s++)
+  MharField *whole = add (out, "whole_rows", "1: the site's distributions mix whole rows", "1", MHAR_FIELD_I32, 1, &dim, &m->n_sites);
+  for (gsize s = 0; s < m->n_sites; s++) {
     heads->data.i32[s] = mhar_plan_site (m->plan[1], (guint) s)->heads;
+    whole->data.i32[s] = mhar_plan_site (m->plan[0], (guint) s)->whole;
+  }
   mhar_dataset_set_integer (out, "heads_a", m->plan[0]->heads);
   mhar_dataset_set_integer (out, "heads_b", m->plan[1]->heads);
+}
+
+const gint32 *
+mhar_comparison_matching (const MharDataset *compare, gboolean whole, gsize *heads)
+{
+  const MharField *match = mhar_dataset_get (compare, "match"), *count = mhar_dataset_get (compare, "n_heads");
+  const MharField *rows = mhar_dataset_get (compare, "whole_rows"), *sources = mhar_dataset_get (compare, "n_sources");
+
+  for (gsize s = 0; match != NULL && s < match->shape[0]; s++)
+    if (sources->data.i32[s] > 1 && count->data.i32[s] > 1 && (rows->data.i32[s] != 0) == whole) {
+      *heads = (gsize) count->data.i32[s];
+      return match->data.i32 + s * match->shape[1];
+    }
+  return NULL;
 }
 
 MharDataset *

@@ -50,6 +50,10 @@ void mhar_comparison_add (MharComparison *comparison, guint which, const MharDat
  * where there is one window. */
 MharDataset *mhar_comparison_finish (const MharComparison *comparison, guint64 seed);
 
+/* The permutation in a dataset "compare", [*heads] B's head for each of A's, borrowed: of the reads with several heads that share
+ * rows, or with `whole` of those whose heads mix whole ones. NULL where there is none. */
+const gint32 *mhar_comparison_matching (const MharDataset *compare, gboolean whole, gsize *heads);
+
 /* Whether a saved "compare" has the schema's types and shapes, so that it may be printed and drawn. MHAR_ERROR_INPUT naming
  * file and field. */
 gboolean mhar_comparison_check (const MharDataset *compare, const char *path, GError **error);

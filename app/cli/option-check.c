@@ -105,6 +105,8 @@ check_checkpoints (const MharCliOptions *o, GError **error)
     return mhar_bad_usage (error, "--devices takes no checkpoint");
   if (none && o->from == NULL && !o->devices)
     return mhar_bad_usage (error, "no checkpoint: give the folder that holds config.json, or see mhar-probe --help");
+  if (o->compare && g_strv_length (o->checkpoints) != 2)
+    return mhar_bad_usage (error, "--compare takes two checkpoints, not %u", g_strv_length (o->checkpoints));
   if (o->verify != NULL && o->checkpoints[1] != NULL)
     return mhar_bad_usage (error, "--verify takes one checkpoint");
   return TRUE;
@@ -122,6 +124,14 @@ check_about (const MharCliOptions *o, GError **error)
                              about_figures[i]);
   if (o->verify == NULL && is_given (o, "tolerance"))
     return mhar_bad_usage (error, "--tolerance is what --verify allows, and that is not asked for; leave it out");
+  if (o->compare && o->series)
+    return mhar_bad_usage (error, "--compare is of two checkpoints and --series of the steps of a run; choose one");
+  if (o->compare && (o->probe.probes & MHAR_PROBE_DEPTH_MAPS) == 0)
+    return mhar_bad_usage (error, "--compare compares what --depth-maps measures; ask for that too");
+  if (o->from == NULL && o->kind == MHAR_FIGURE_COMPARE && !o->compare)
+    return mhar_bad_usage (error, "--figure-kind compare draws what --compare measures; ask for that too");
+  if (o->from == NULL && o->kind == MHAR_FIGURE_SERIES && !o->series)
+    return mhar_bad_usage (error, "--figure-kind series draws what --series measures; ask for that too");
   if (o->json && is_given (o, "table"))
     return mhar_bad_usage (error, "--json and --table are two ways to print the results; choose one");
   return TRUE;

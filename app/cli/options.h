@@ -19,6 +19,7 @@ typedef struct {
   char **checkpoints;
   /* what to do, when not the main job */
   gboolean help, version, devices, info, sites, weights_only;
+  gboolean compare, series; /* a run of two checkpoints, or of a training run's steps */
   char *verify, *from;
   double tolerance;
   /* input */

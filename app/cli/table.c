@@ -407,8 +407,8 @@ format_latex (GString *out, char **names, const GPtrArray *lines, guint n)
   g_string_append (out, "\\hline\n\\end{tabular}\n");
 }
 
-static void
-append_csv (GString *out, const char *text)
+void
+mhar_table_append_csv (GString *out, const char *text)
 {
   if (strpbrk (text, ",\"\n\r") == NULL) {
     g_string_append (out, text);
@@ -432,9 +432,9 @@ append_csv_number (const char *name, double value, gpointer user)
 
   if (!isfinite (value))
     return;
-  append_csv (to->out, to->path);
+  mhar_table_append_csv (to->out, to->path);
   g_string_append_c (to->out, ',');
-  append_csv (to->out, name);
+  mhar_table_append_csv (to->out, name);
   g_string_append_printf (to->out, ",%s\n", g_ascii_dtostr (text, sizeof text, value));
 }
 
@@ -454,7 +454,7 @@ format_csv (GString *out, const GPtrArray *sets)
         g_ascii_dtostr (text, sizeof text, attribute->real);
       else
         continue;
-      append_csv (out, path_of (sets, c));
+      mhar_table_append_csv (out, path_of (sets, c));
       g_string_append_printf (out, ",%s,%s\n", attribute->name, text);
     }
     CsvLine line = { out, path_of (sets, c) };
@@ -463,20 +463,30 @@ format_csv (GString *out, const GPtrArray *sets)
 }
 
 char *
-mhar_table_format (const GPtrArray *sets, MharTableStyle style)
+mhar_table_lines (char **names, const GPtrArray *lines, guint n, MharTableStyle style)
 {
   GString *out = g_string_new (NULL);
+
+  if (style == MHAR_TABLE_MARKDOWN)
+    format_markdown (out, names, lines, n);
+  else if (style == MHAR_TABLE_LATEX)
+    format_latex (out, names, lines, n);
+  else
+    format_text (out, names, lines, n);
+  return g_string_free (out, FALSE);
+}
+
+char *
+mhar_table_format (const GPtrArray *sets, MharTableStyle style)
+{
   g_auto (GStrv) names = column_names (sets);
   g_autoptr (GPtrArray) lines = build (sets);
 
-  mhar_table_interventions (sets, lines);
-  if (style == MHAR_TABLE_MARKDOWN)
-    format_markdown (out, names, lines, sets->len);
-  else if (style == MHAR_TABLE_CSV)
+  if (style == MHAR_TABLE_CSV) {
+    GString *out = g_string_new (NULL);
     format_csv (out, sets);
-  else if (style == MHAR_TABLE_LATEX)
-    format_latex (out, names, lines, sets->len);
-  else
-    format_text (out, names, lines, sets->len);
-  return g_string_free (out, FALSE);
+    return g_string_free (out, FALSE);
+  }
+  mhar_table_interventions (sets, lines);
+  return mhar_table_lines (names, lines, sets->len, style);
 }
