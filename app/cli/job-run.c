@@ -6,13 +6,13 @@
 #include "app/cli/figure-check.h"
 #include "app/cli/figure-write.h"
 #include "app/cli/progress.h"
+#include "app/cli/run-checkpoints.h"
 #include "app/cli/series-names.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
 #include "core/h5file.h"
 #include "core/provenance.h"
 #include "probes/compare.h"
-#include "probes/intervention.h"
 #include "probes/series.h"
 
 #include <glib/gstdio.h>
@@ -20,20 +20,12 @@
 #include <string.h>
 
 typedef struct {
-  MharCheckpoint *checkpoint;
-  MharPlan *plan;
-  gint32 step; /* of a series */
-} Opened;
-
-typedef struct {
   const MharCliOptions *options;
   MharProbeOptions probe;
-  GPtrArray *names;  /* MharSeriesName, of a series; else NULL */
-  GPtrArray *opened; /* Opened, in the order of the command line, or of the steps */
-  GPtrArray *skipped; /* char *: steps of a series that cannot be read, and why */
-  GArray *steps;      /* gint32: of each of `sets` */
+  MharRunCheckpoints checkpoints;
+  GArray *steps; /* gint32: of each of `sets` */
   MharComparison *comparison; /* NULL without --compare */
-  GArray *ids;                /* of the first checkpoint, which the second has to share then */
+  GArray *ids; /* of the first checkpoint, which the second has to share then */
   MharTokenSource *source;
   GPtrArray *devices; /* MharDevice *, opened for the first checkpoint; all run on them */
   MharH5Writer *writer;
@@ -41,15 +33,6 @@ typedef struct {
   GPtrArray *sets; /* MharDataset */
   MharProgress progress;
 } Job;
-
-static void
-opened_free (gpointer data)
-{
-  Opened *opened = data;
-  g_clear_pointer (&opened->plan, mhar_plan_free);
-  g_clear_pointer (&opened->checkpoint, mhar_checkpoint_free);
-  g_free (opened);
-}
 
 static void
 on_progress (guint64 done, guint64 total, gpointer user)
@@ -71,88 +54,12 @@ on_slab (const char *group, const MharDataset *slab, gpointer user, GError **err
   return job->writer == NULL || mhar_h5_writer_append (job->writer, path, slab, f16, error);
 }
 
-static gboolean
-open_one (Job *job, const char *path, gint32 step, GError **error)
-{
-  const MharCliOptions *o = job->options;
-  g_autoptr (MharCheckpoint) checkpoint = NULL;
-  g_autoptr (MharPlan) plan = NULL;
-
-  if (!mhar_open_checkpoint (o, path, &checkpoint, &plan, error))
-    return FALSE;
-  Opened *opened = g_new0 (Opened, 1);
-  *opened = (Opened){ g_steal_pointer (&checkpoint), g_steal_pointer (&plan), step };
-  g_ptr_array_add (job->opened, opened);
-  return TRUE;
-}
-
-/* A step that is still being written, say: the others have curves without it. */
-static gboolean
-skip (Job *job, const char *path, GError **reason, GError **error)
-{
-  g_autofree char *base = g_path_get_basename (path);
-
-  if (job->names == NULL || !g_error_matches (*reason, MHAR_ERROR, MHAR_ERROR_INPUT)) {
-    g_propagate_error (error, g_steal_pointer (reason));
-    return FALSE;
-  }
-  g_autofree char *valid = g_filename_display_name (base), *why = mhar_printable ((*reason)->message);
-  char *text = g_strdup_printf ("%s: %s", valid, why);
-  g_clear_error (reason);
-  g_ptr_array_add (job->skipped, text);
-  if (!job->options->quiet)
-    fprintf (stderr, "mhar-probe: warning: skipped %s\n", text);
-  return TRUE;
-}
-
-/* What is skipped waits until nothing is left to refuse. */
-static gboolean
-open_checkpoints (Job *job, GError **error)
-{
-  const MharCliOptions *o = job->options;
-  guint n = job->names != NULL ? job->names->len : g_strv_length (o->checkpoints);
-
-  for (guint i = 0; i < n; i++) {
-    const MharSeriesName *name = job->names != NULL ? g_ptr_array_index (job->names, i) : NULL;
-    const char *path = name != NULL ? name->path : o->checkpoints[i];
-    g_autoptr (GError) reason = NULL;
-    if (!open_one (job, path, name != NULL ? name->step : 0, &reason) && !skip (job, path, &reason, error))
-      return FALSE;
-  }
-  if (job->opened->len > 0)
-    return TRUE;
-  return mhar_bad_input (error, "none of the %u steps can be read; the first is %s", n, (char *) g_ptr_array_index (job->skipped, 0));
-}
-
-/* Whether what is asked for can come of what was opened, together and one by one. */
-static gboolean
-check_opened (Job *job, GError **error)
-{
-  const MharCliOptions *o = job->options;
-  const Opened *first = g_ptr_array_index (job->opened, 0);
-
-  for (guint i = 0; i < job->opened->len; i++) {
-    const Opened *opened = g_ptr_array_index (job->opened, i);
-    const char *path = mhar_checkpoint_path (opened->checkpoint), *first_path = mhar_checkpoint_path (first->checkpoint);
-    if (!mhar_figure_check_plan (o, opened->plan, path, error))
-      return FALSE;
-    if (!mhar_interventions_check (opened->plan, &o->probe, error)) {
-      g_prefix_error (error, "%s: ", path);
-      return FALSE;
-    }
-    if (i > 0 && o->series && !mhar_series_possible (first->plan, first_path, opened->plan, path, error))
-      return FALSE;
-    if (i > 0 && o->compare && !mhar_comparison_possible (first->plan, first_path, opened->plan, path, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 /* Two that are compared have the same windows. */
 static void
 prepare_comparison (Job *job)
 {
-  const Opened *a = g_ptr_array_index (job->opened, 0), *b = g_ptr_array_index (job->opened, job->opened->len - 1);
+  const GPtrArray *opened = job->checkpoints.opened;
+  const MharOpened *a = opened->pdata[0], *b = opened->pdata[opened->len - 1];
 
   if (!job->options->compare)
     return;
@@ -160,26 +67,11 @@ prepare_comparison (Job *job)
   job->probe.context = MIN (mhar_probe_context (&job->probe, a->checkpoint), mhar_probe_context (&job->probe, b->checkpoint));
 }
 
-/* How many pages, or files, the figure has. */
-static guint
-count_pages (const Job *job)
-{
-  const MharCliOptions *o = job->options;
-  const Opened *first = g_ptr_array_index (job->opened, 0), *last = g_ptr_array_index (job->opened, job->opened->len - 1);
-  gboolean own = o->kind == MHAR_FIGURE_DEFAULT;
-
-  if (o->series && (own || o->kind == MHAR_FIGURE_SERIES))
-    return 1;
-  if (o->compare && (own || o->kind == MHAR_FIGURE_COMPARE))
-    return first->plan->heads > 1 && first->plan->heads == last->plan->heads ? (guint) first->plan->heads + 1 : 1;
-  return job->opened->len;
-}
-
 static gboolean
 open_devices (Job *job, GError **error)
 {
   const MharCliOptions *o = job->options;
-  const Opened *first = g_ptr_array_index (job->opened, 0);
+  const MharOpened *first = g_ptr_array_index (job->checkpoints.opened, 0);
   gboolean bf16 = strcmp (mhar_checkpoint_dtype (first->checkpoint), "BF16") == 0;
 
   job->devices = mhar_devices_open (o->device, o->precision, bf16, error);
@@ -228,10 +120,8 @@ check_not_input (const Job *job, const char *output, GError **error)
   const MharCliOptions *o = job->options;
   gboolean input = same_file (output, o->text) || same_file (output, o->tokens) || same_file (output, o->config);
 
-  for (guint i = 0; !input && output != NULL && job->names == NULL && o->checkpoints[i] != NULL; i++)
-    input = is_part_of (output, o->checkpoints[i]);
-  for (guint i = 0; !input && output != NULL && job->names != NULL && i < job->names->len; i++)
-    input = is_part_of (output, ((MharSeriesName *) g_ptr_array_index (job->names, i))->path);
+  for (guint i = 0; !input && output != NULL && i < job->checkpoints.names->len; i++)
+    input = is_part_of (output, ((MharSeriesName *) g_ptr_array_index (job->checkpoints.names, i))->path);
   if (!input)
     return TRUE;
   g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "%s is an input of this run and would be overwritten; give another name",
@@ -245,10 +135,9 @@ prepare (Job *job, GCancellable *cancellable, GError **error)
 {
   const MharCliOptions *o = job->options;
 
-  if (o->series && (job->names = mhar_series_names (o->checkpoints, error)) == NULL)
-    return FALSE;
-  if (!check_not_input (job, o->output, error) || !check_not_input (job, o->figure, error) || !open_checkpoints (job, error) ||
-      !check_opened (job, error) || !mhar_figure_check_folder (o, count_pages (job), error) || !open_devices (job, error))
+  if (!mhar_run_checkpoints_find (&job->checkpoints, o, error) || !check_not_input (job, o->output, error) ||
+      !check_not_input (job, o->figure, error) || !mhar_run_checkpoints_open (&job->checkpoints, error) ||
+      !mhar_figure_check_folder (o, mhar_run_checkpoints_pages (&job->checkpoints), error) || !open_devices (job, error))
     return FALSE;
   prepare_comparison (job);
   job->source = mhar_token_source_open (o, cancellable, error);
@@ -275,7 +164,7 @@ ensure_root (Job *job, const MharDataset *set, gint64 text_tokens)
 
 /* The checkpoint's ids, which a comparison wants to be those of the one before. */
 static GArray *
-find_ids (Job *job, const Opened *opened, GError **error)
+find_ids (Job *job, const MharOpened *opened, GError **error)
 {
   g_autoptr (GArray) ids = mhar_token_source_ids (job->source, opened->checkpoint, error);
 
@@ -292,7 +181,7 @@ find_ids (Job *job, const Opened *opened, GError **error)
 }
 
 static MharDataset *
-run_probes (Job *job, const Opened *opened, const GArray *ids, GCancellable *cancellable, GError **error)
+run_probes (Job *job, const MharOpened *opened, const GArray *ids, GCancellable *cancellable, GError **error)
 {
   const MharCliOptions *o = job->options;
   gboolean slabs = job->writer != NULL || job->comparison != NULL;
@@ -311,14 +200,14 @@ run_probes (Job *job, const Opened *opened, const GArray *ids, GCancellable *can
 }
 
 static gboolean
-run_one (Job *job, const Opened *opened, GCancellable *cancellable, GError **error)
+run_one (Job *job, const MharOpened *opened, GCancellable *cancellable, GError **error)
 {
   const MharCliOptions *o = job->options;
   g_autoptr (GError) reason = NULL;
   g_autoptr (GArray) ids = find_ids (job, opened, &reason);
 
   if (ids == NULL)
-    return skip (job, mhar_checkpoint_path (opened->checkpoint), &reason, error);
+    return mhar_run_checkpoints_skip (&job->checkpoints, mhar_checkpoint_path (opened->checkpoint), &reason, error);
   MharDataset *set = run_probes (job, opened, ids, cancellable, error);
   if (set == NULL)
     return FALSE;
@@ -343,10 +232,11 @@ add_together (Job *job)
     mhar_dataset_set_string (compare, "b", mhar_dataset_string (last, "path"));
     mhar_dataset_add_child (job->root, compare);
   }
-  if (job->names != NULL) {
+  if (job->options->series) {
+    GPtrArray *skipped = job->checkpoints.skipped;
     MharDataset *series = mhar_series_new (job->sets, (const gint32 *) job->steps->data);
-    g_ptr_array_add (job->skipped, NULL);
-    mhar_dataset_set_strings (series, "skipped", (const char *const *) job->skipped->pdata);
+    g_ptr_array_add (skipped, NULL);
+    mhar_dataset_set_strings (series, "skipped", (const char *const *) skipped->pdata);
     mhar_dataset_add_child (job->root, series);
   }
 }
@@ -358,7 +248,7 @@ deliver (Job *job, GError **error)
   const MharCliOptions *o = job->options;
 
   if (job->sets->len == 0)
-    return mhar_bad_input (error, "none of the steps can be run; the first is %s", (char *) g_ptr_array_index (job->skipped, 0));
+    return mhar_bad_input (error, "none of the steps can be run; the first is %s", (char *) g_ptr_array_index (job->checkpoints.skipped, 0));
   for (guint i = 0; i < job->sets->len; i++) {
     g_autofree char *name = g_strdup_printf ("checkpoint_%u", i);
     MharDataset *set = g_ptr_array_index (job->sets, i);
@@ -382,12 +272,10 @@ job_clear (Job *job)
   g_clear_pointer (&job->devices, g_ptr_array_unref);
   mhar_token_source_free (job->source);
   mhar_comparison_free (job->comparison);
-  g_clear_pointer (&job->names, g_ptr_array_unref);
   g_clear_pointer (&job->ids, g_array_unref);
   g_array_unref (job->steps);
-  g_ptr_array_unref (job->skipped);
   g_ptr_array_unref (job->sets);
-  g_ptr_array_unref (job->opened);
+  mhar_run_checkpoints_clear (&job->checkpoints);
 }
 
 int
@@ -395,14 +283,12 @@ mhar_job_run (const MharCliOptions *options, GCancellable *cancellable, GError *
 {
   Job job = { .options = options,
               .probe = options->probe,
-              .skipped = g_ptr_array_new_with_free_func (g_free),
               .steps = g_array_new (FALSE, FALSE, sizeof (gint32)),
-              .opened = g_ptr_array_new_with_free_func (opened_free),
               .sets = g_ptr_array_new_with_free_func ((GDestroyNotify) mhar_dataset_unref) };
   gboolean good = prepare (&job, cancellable, error);
 
-  for (guint i = 0; good && i < job.opened->len; i++)
-    good = run_one (&job, g_ptr_array_index (job.opened, i), cancellable, error);
+  for (guint i = 0; good && i < job.checkpoints.opened->len; i++)
+    good = run_one (&job, g_ptr_array_index (job.checkpoints.opened, i), cancellable, error);
   good = good && !g_cancellable_set_error_if_cancelled (cancellable, error) && deliver (&job, error);
   job_clear (&job);
   return good ? 0 : -1;

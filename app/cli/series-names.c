@@ -130,3 +130,13 @@ mhar_series_names (char *const *paths, GError **error)
   }
   return g_steal_pointer (&names);
 }
+
+GPtrArray *
+mhar_series_names_of (char *const *paths)
+{
+  GPtrArray *names = g_ptr_array_new_with_free_func (name_free);
+
+  for (guint i = 0; paths[i] != NULL; i++)
+    add (names, g_strdup (paths[i]), 0);
+  return names;
+}

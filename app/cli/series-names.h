@@ -17,4 +17,7 @@ typedef struct {
  * says no step or two say the same, MHAR_ERROR_INPUT where a folder cannot be read. */
 GPtrArray *mhar_series_names (char *const *paths, GError **error);
 
+/* Each for itself, in the order given, of step 0: what stands on the line where no series is meant. */
+GPtrArray *mhar_series_names_of (char *const *paths);
+
 G_END_DECLS
