@@ -5,9 +5,9 @@
 
 #include "app/cli/figure-check.h"
 #include "app/cli/figure-write.h"
+#include "app/cli/input-guard.h"
 #include "app/cli/progress.h"
 #include "app/cli/run-checkpoints.h"
-#include "app/cli/series-names.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
 #include "core/h5file.h"
@@ -15,7 +15,6 @@
 #include "probes/compare.h"
 #include "probes/series.h"
 
-#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,55 +87,14 @@ note_fallback (const Job *job)
     fprintf (stderr, "mhar-probe: running on the CPU: %s\n", why);
 }
 
-/* Whether both paths name one existing file. */
-static gboolean
-same_file (const char *a, const char *b)
-{
-  GStatBuf sa, sb;
-  return a != NULL && b != NULL && g_stat (a, &sa) == 0 && g_stat (b, &sb) == 0 && sa.st_dev == sb.st_dev &&
-         sa.st_ino == sb.st_ino;
-}
-
-/* Whether `output` is a file that the checkpoint is made of. */
-static gboolean
-is_part_of (const char *output, const char *checkpoint)
-{
-  static const char *const endings[] = { ".json", ".safetensors", ".bin", ".pt", ".pth" };
-  g_autoptr (GDir) dir = g_dir_open (checkpoint, 0, NULL);
-
-  for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;) {
-    g_autofree char *path = g_build_filename (checkpoint, name, NULL);
-    for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
-      if (g_str_has_suffix (name, endings[i]) && same_file (output, path))
-        return TRUE;
-  }
-  return same_file (output, checkpoint);
-}
-
-/* A slip of the tongue must not cost a checkpoint. */
-static gboolean
-check_not_input (const Job *job, const char *output, GError **error)
-{
-  const MharCliOptions *o = job->options;
-  gboolean input = same_file (output, o->text) || same_file (output, o->tokens) || same_file (output, o->config);
-
-  for (guint i = 0; !input && output != NULL && i < job->checkpoints.names->len; i++)
-    input = is_part_of (output, ((MharSeriesName *) g_ptr_array_index (job->checkpoints.names, i))->path);
-  if (!input)
-    return TRUE;
-  g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "%s is an input of this run and would be overwritten; give another name",
-               output);
-  return FALSE;
-}
-
 /* All that a run needs, cheapest first. */
 static gboolean
 prepare (Job *job, GCancellable *cancellable, GError **error)
 {
   const MharCliOptions *o = job->options;
 
-  if (!mhar_run_checkpoints_find (&job->checkpoints, o, error) || !check_not_input (job, o->output, error) ||
-      !check_not_input (job, o->figure, error) || !mhar_run_checkpoints_open (&job->checkpoints, error) ||
+  if (!mhar_run_checkpoints_find (&job->checkpoints, o, error) || !mhar_check_not_input (o, job->checkpoints.names, o->output, error) ||
+      !mhar_check_not_input (o, job->checkpoints.names, o->figure, error) || !mhar_run_checkpoints_open (&job->checkpoints, error) ||
       !mhar_figure_check_folder (o, mhar_run_checkpoints_pages (&job->checkpoints), error) || !open_devices (job, error))
     return FALSE;
   prepare_comparison (job);

@@ -20,7 +20,7 @@ typedef struct {
   /* what to do, when not the main job */
   gboolean help, version, devices, info, sites, weights_only;
   gboolean compare, series; /* a run of two checkpoints, or of a training run's steps */
-  char *verify, *from;
+  char *verify, *save_reference, *from;
   double tolerance;
   /* input */
   char *text, *prompt, *tokens;
