@@ -79,7 +79,7 @@ mhar_assignment (const double *cost, gsize n, guint *to)
   for (gsize i = 1; i <= n; i++)
     place (&s, i);
   for (gsize j = 1; j <= n; j++)
-    to[taker[j] - 1] = (guint) (j - 1);
+    to[taker[j] - 1] = (guint)(j - 1);
   for (gsize i = 0; i < n; i++) {
     best += cost[i * n + to[i]];
     same += cost[i * n + i];
@@ -87,6 +87,6 @@ mhar_assignment (const double *cost, gsize n, guint *to)
   if (!(same <= best + fabs (best) * ROUNDING))
     return best;
   for (gsize i = 0; i < n; i++)
-    to[i] = (guint) i;
+    to[i] = (guint)i;
   return same;
 }

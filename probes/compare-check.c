@@ -30,13 +30,32 @@ static const Expected expected[] = {
 };
 
 /* Of a paired comparison all or none. */
-static const char *const paired[] = { "js", "match", "difference", "js_identity", "js_matched", "js_random", "max_difference" };
+static const char *const paired[]
+    = { "js", "match", "difference", "js_identity", "js_matched", "js_random", "max_difference" };
 
 /* Numbers by read, with or without. */
 static const char *const rows[] = {
-  "js_identity", "js_identity_low", "js_identity_high", "js_matched", "js_matched_low", "js_matched_high", "js_random",
-  "js_consensus_low", "js_consensus_high", "max_difference", "null_js_a", "null_js_b", "null_js", "null_js_low", "null_js_high",
-  "null_js_consensus", "null_js_consensus_low", "null_js_consensus_high", "js_ratio", "js_ratio_consensus", "p_value",
+  "js_identity",
+  "js_identity_low",
+  "js_identity_high",
+  "js_matched",
+  "js_matched_low",
+  "js_matched_high",
+  "js_random",
+  "js_consensus_low",
+  "js_consensus_high",
+  "max_difference",
+  "null_js_a",
+  "null_js_b",
+  "null_js",
+  "null_js_low",
+  "null_js_high",
+  "null_js_consensus",
+  "null_js_consensus_low",
+  "null_js_consensus_high",
+  "js_ratio",
+  "js_ratio_consensus",
+  "p_value",
   "p_value_consensus",
 };
 
@@ -64,7 +83,8 @@ fits (const MharField *field, const Expected *want, Lengths *lengths)
     return FALSE;
   for (guint d = 0; d < n; d++) {
     gsize *length = length_of (lengths, want->dims[d]);
-    if (strcmp (field->dims[d], want->dims[d]) != 0 || field->shape[d] == 0 || (*length != 0 && *length != field->shape[d]))
+    if (strcmp (field->dims[d], want->dims[d]) != 0 || field->shape[d] == 0
+        || (*length != 0 && *length != field->shape[d]))
       return FALSE;
     *length = field->shape[d];
   }
@@ -78,23 +98,26 @@ check_field (const MharDataset *set, const Expected *want, Lengths *lengths, con
 
   if (field == NULL ? !want->needed && !mhar_dataset_is_lost (set, want->name) : fits (field, want, lengths))
     return TRUE;
-  return mhar_bad_input (error, "%s: compare/%s is missing, or has another type or other dimensions than schema 1 gives it; the file is "
-                                "damaged",
-                         path, want->name);
+  return mhar_bad_input (
+      error,
+      "%s: compare/%s is missing, or has another type or other dimensions than schema 1 gives it; the file is "
+      "damaged",
+      path, want->name);
 }
 
 /* Counts and heads lie within the arrays that they are about. */
 static gboolean
 counts_fit (const MharDataset *set, const Lengths *lengths)
 {
-  const gint32 *sources = mhar_dataset_get (set, "n_sources")->data.i32, *heads = mhar_dataset_get (set, "n_heads")->data.i32;
+  const gint32 *sources = mhar_dataset_get (set, "n_sources")->data.i32,
+               *heads = mhar_dataset_get (set, "n_heads")->data.i32;
   const MharField *match = mhar_dataset_get (set, "match");
 
   for (gsize s = 0; s < lengths->site; s++) {
-    if (sources[s] < 0 || (gsize) sources[s] > lengths->source || heads[s] < 0 || (match != NULL && (gsize) heads[s] > lengths->head) ||
-        (match != NULL && (gsize) heads[s] > lengths->head_b))
+    if (sources[s] < 0 || (gsize)sources[s] > lengths->source || heads[s] < 0
+        || (match != NULL && (gsize)heads[s] > lengths->head) || (match != NULL && (gsize)heads[s] > lengths->head_b))
       return FALSE;
-    for (gsize h = 0; match != NULL && h < (gsize) heads[s]; h++)
+    for (gsize h = 0; match != NULL && h < (gsize)heads[s]; h++)
       if (match->data.i32[s * lengths->head + h] < -1 || match->data.i32[s * lengths->head + h] >= heads[s])
         return FALSE;
   }

@@ -27,8 +27,8 @@ mhar_js_divergence (const double *p, const double *q, gsize n)
 void
 mhar_compared_distributions (const MharCompared *c, guint which, const double *sums, gsize s, double *to)
 {
-  const MharSite *site = mhar_plan_site (c->plan[which], (guint) s);
-  gsize heads = (gsize) site->heads, n = (gsize) site->n_sources;
+  const MharSite *site = mhar_plan_site (c->plan[which], (guint)s);
+  gsize heads = (gsize)site->heads, n = (gsize)site->n_sources;
 
   for (gsize i = 0; i < n; i++)
     to[heads * n + i] = 0;
@@ -39,7 +39,7 @@ mhar_compared_distributions (const MharCompared *c, guint which, const double *s
       whole += from[i];
     for (gsize i = 0; i < n; i++) {
       to[h * n + i] = from[i] / whole;
-      to[heads * n + i] += from[i] / whole / (double) heads;
+      to[heads * n + i] += from[i] / whole / (double)heads;
     }
   }
 }
@@ -68,7 +68,7 @@ over_sites (const MharCompared *c, double *row, gboolean most)
   double sum = 0, top = 0, counted = 0;
 
   for (gsize s = 0; s < c->n_sites; s++)
-    if (mhar_plan_site (c->plan[0], (guint) s)->n_sources > 1) {
+    if (mhar_plan_site (c->plan[0], (guint)s)->n_sources > 1) {
       sum += row[s];
       top = fmax (top, row[s]);
       counted++;
@@ -79,17 +79,17 @@ over_sites (const MharCompared *c, double *row, gboolean most)
 static void
 distances_at (const MharCompared *c, gsize s, const double *p, const double *q, double *values)
 {
-  gsize heads = (gsize) mhar_plan_site (c->plan[0], (guint) s)->heads, columns = c->n_sites + 1;
-  gsize others = (gsize) mhar_plan_site (c->plan[1], (guint) s)->heads;
-  gsize n = (gsize) mhar_plan_site (c->plan[0], (guint) s)->n_sources;
+  gsize heads = (gsize)mhar_plan_site (c->plan[0], (guint)s)->heads, columns = c->n_sites + 1;
+  gsize others = (gsize)mhar_plan_site (c->plan[1], (guint)s)->heads;
+  gsize n = (gsize)mhar_plan_site (c->plan[0], (guint)s)->n_sources;
   double same = 0, matched = 0, most = 0;
 
   values[MHAR_DISTANCE_CONSENSUS * columns + s] = mhar_js_divergence (p + heads * n, q + others * n, n);
   values[MHAR_DISTANCE_LARGEST_CONSENSUS * columns + s] = largest (p + heads * n, q + others * n, n);
   for (gsize h = 0; c->paired && h < heads; h++) {
     const double *partner = q + c->match[s * c->max_heads[0] + h] * n;
-    same += mhar_js_divergence (p + h * n, q + h * n, n) / (double) heads;
-    matched += mhar_js_divergence (p + h * n, partner, n) / (double) heads;
+    same += mhar_js_divergence (p + h * n, q + h * n, n) / (double)heads;
+    matched += mhar_js_divergence (p + h * n, partner, n) / (double)heads;
     most = fmax (most, largest (p + h * n, partner, n));
   }
   values[MHAR_DISTANCE_IDENTITY * columns + s] = c->paired ? same : NAN;
@@ -106,7 +106,7 @@ mhar_compared_distances (const MharCompared *c, const MharPool *a, const MharPoo
   for (gsize i = 0; i < MHAR_N_DISTANCES * columns; i++)
     values[i] = NAN;
   for (gsize s = 0; s < c->n_sites; s++) {
-    if (mhar_plan_site (c->plan[0], (guint) s)->n_sources < 2)
+    if (mhar_plan_site (c->plan[0], (guint)s)->n_sources < 2)
       continue;
     mhar_compared_distributions (c, 0, mhar_pool_total (a, "weight"), s, p);
     mhar_compared_distributions (c, 1, mhar_pool_total (b, "weight"), s, q);
@@ -120,8 +120,8 @@ mhar_compared_distances (const MharCompared *c, const MharPool *a, const MharPoo
 static double
 halves_at (const MharCompared *c, guint which, const MharPool *pool, gsize s, double *p, double *q, double *consensus)
 {
-  const MharSite *site = mhar_plan_site (c->plan[which], (guint) s);
-  gsize heads = (gsize) site->heads, n = (gsize) site->n_sources;
+  const MharSite *site = mhar_plan_site (c->plan[which], (guint)s);
+  gsize heads = (gsize)site->heads, n = (gsize)site->n_sources;
   double sum = 0;
 
   mhar_compared_distributions (c, which, mhar_pool_parity (pool, "weight", 0), s, p);
@@ -129,7 +129,7 @@ halves_at (const MharCompared *c, guint which, const MharPool *pool, gsize s, do
   for (gsize h = 0; h < heads; h++)
     sum += mhar_js_divergence (p + h * n, q + h * n, n);
   *consensus += mhar_js_divergence (p + heads * n, q + heads * n, n) / 2;
-  return sum / (double) heads;
+  return sum / (double)heads;
 }
 
 void
@@ -142,7 +142,7 @@ mhar_compared_halves (const MharCompared *c, const MharPool *a, const MharPool *
     values[i] = NAN;
   for (gsize s = 0; s < c->n_sites; s++) {
     double consensus = 0;
-    if (mhar_plan_site (c->plan[0], (guint) s)->n_sources < 2)
+    if (mhar_plan_site (c->plan[0], (guint)s)->n_sources < 2)
       continue;
     double of_a = halves_at (c, 0, a, s, p, q, &consensus), of_b = halves_at (c, 1, b, s, p, q, &consensus);
     values[MHAR_HALVES_A * columns + s] = c->paired ? of_a : NAN;

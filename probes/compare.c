@@ -52,7 +52,8 @@ site_difference (const MharPlan *a, const MharPlan *b, guint s)
       return g_strdup_printf ("source %d of %s is %s in the one and %s in the other", n, one->label, first, second);
   }
   if (one->n_sources != other->n_sources)
-    return g_strdup_printf ("%s has %d sources in the one and %d in the other", one->label, one->n_sources, other->n_sources);
+    return g_strdup_printf ("%s has %d sources in the one and %d in the other", one->label, one->n_sources,
+                            other->n_sources);
   return NULL;
 }
 
@@ -63,8 +64,9 @@ mhar_comparison_possible (const MharPlan *a, const char *path_a, const MharPlan 
 
   for (guint which = 0; which < 2; which++)
     if (mhar_plan_count_sites (which ? b : a, FALSE) + mhar_plan_count_sites (which ? b : a, TRUE) == 0)
-      return mhar_bad_input (error, "%s has no read that chooses between sources, so there is nothing to compare; give another checkpoint",
-                             which ? path_b : path_a);
+      return mhar_bad_input (
+          error, "%s has no read that chooses between sources, so there is nothing to compare; give another checkpoint",
+          which ? path_b : path_a);
   for (guint s = 0; what == NULL && s < MIN (a->sites->len, b->sites->len); s++)
     what = site_difference (a, b, s);
   if (what == NULL && a->sites->len != b->sites->len)
@@ -78,8 +80,8 @@ static void
 measure (const MharPlan *plan, gsize *heads, gsize *sources)
 {
   for (guint s = 0; s < plan->sites->len; s++) {
-    *heads = MAX (*heads, (gsize) mhar_plan_site (plan, s)->heads);
-    *sources = MAX (*sources, (gsize) mhar_plan_site (plan, s)->n_sources);
+    *heads = MAX (*heads, (gsize)mhar_plan_site (plan, s)->heads);
+    *sources = MAX (*sources, (gsize)mhar_plan_site (plan, s)->n_sources);
   }
 }
 
@@ -123,7 +125,7 @@ mhar_comparison_add (MharComparison *c, guint which, const MharDataset *slab)
 
   g_assert (weight != NULL && weight->type == MHAR_FIELD_F64);
   MharField *copy = mhar_dataset_add (own, mhar_field_new ("weight", "", "1", MHAR_FIELD_F64, weight->n_dims,
-                                                           (const char *const *) weight->dims, weight->shape));
+                                                           (const char *const *)weight->dims, weight->shape));
   memcpy (copy->data.f64, weight->data.f64, mhar_field_length (weight) * sizeof (double));
   mhar_pool_add (c->pool[which], own, c->windows[which]);
   mhar_resampler_add (c->resampler[which], own, c->windows[which]);
@@ -154,7 +156,8 @@ add_row (MharDataset *out, const char *name, const char *long_name, const char *
 static void
 add_ends (MharDataset *out, const Named *what, gsize n, double *drawn, gsize draws)
 {
-  g_autofree char *low_name = g_strconcat (what->name, "_low", NULL), *high_name = g_strconcat (what->name, "_high", NULL);
+  g_autofree char *low_name = g_strconcat (what->name, "_low", NULL),
+                  *high_name = g_strconcat (what->name, "_high", NULL);
   g_autofree char *low_words = g_strdup_printf ("lower end of the 95 %% interval of: %s", what->long_name);
   g_autofree char *high_words = g_strdup_printf ("upper end of the 95 %% interval of: %s", what->long_name);
   g_autofree double *low = g_new (double, n + 1), *high = g_new (double, n + 1);
@@ -173,12 +176,14 @@ add_pairs (const MharComparison *c, MharDataset *out)
   const MharCompared *m = &c->compared;
   const char *dims[] = { "site", "head", "head_b" };
   gsize shape[] = { m->n_sites, m->max_heads[0], m->max_heads[1] };
-  MharField *field = add (out, "js", "Jensen-Shannon divergence of a head of A and a head of B", "nat", MHAR_FIELD_F64, 3, dims, shape);
-  g_autofree double *p = g_new (double, (m->max_heads[0] + 1) * m->max_sources), *q = g_new (double, (m->max_heads[1] + 1) * m->max_sources);
+  MharField *field = add (out, "js", "Jensen-Shannon divergence of a head of A and a head of B", "nat", MHAR_FIELD_F64,
+                          3, dims, shape);
+  g_autofree double *p = g_new (double, (m->max_heads[0] + 1) * m->max_sources),
+                    *q = g_new (double, (m->max_heads[1] + 1) * m->max_sources);
 
   for (gsize s = 0; s < m->n_sites; s++) {
-    const MharSite *site = mhar_plan_site (m->plan[0], (guint) s);
-    gsize heads = (gsize) site->heads, n = (gsize) site->n_sources;
+    const MharSite *site = mhar_plan_site (m->plan[0], (guint)s);
+    gsize heads = (gsize)site->heads, n = (gsize)site->n_sources;
     mhar_compared_distributions (m, 0, mhar_pool_total (c->pool[0], "weight"), s, p);
     mhar_compared_distributions (m, 1, mhar_pool_total (c->pool[1], "weight"), s, q);
     for (gsize h = 0; n > 1 && h < heads; h++)
@@ -192,7 +197,7 @@ add_pairs (const MharComparison *c, MharDataset *out)
 static gboolean
 is_of_kind (const MharCompared *m, gsize s, const MharSite *like)
 {
-  const MharSite *site = mhar_plan_site (m->plan[0], (guint) s);
+  const MharSite *site = mhar_plan_site (m->plan[0], (guint)s);
   return site->n_sources > 1 && site->heads == like->heads && site->whole == like->whole;
 }
 
@@ -200,8 +205,8 @@ is_of_kind (const MharCompared *m, gsize s, const MharSite *like)
 static void
 match_kind (const MharCompared *m, gsize first, const double *pairs, guint *match)
 {
-  const MharSite *like = mhar_plan_site (m->plan[0], (guint) first);
-  gsize heads = (gsize) like->heads;
+  const MharSite *like = mhar_plan_site (m->plan[0], (guint)first);
+  gsize heads = (gsize)like->heads;
   g_autofree double *cost = g_new0 (double, heads *heads);
   g_autofree guint *to = g_new (guint, heads);
 
@@ -219,13 +224,14 @@ add_matching (const MharCompared *m, const guint *match, MharDataset *out)
 {
   const char *dims[] = { "site", "head" };
   gsize shape[] = { m->n_sites, m->max_heads[0] };
-  MharField *field = add (out, "match", "the head of B that is compared with the head of A; -1: none", "1", MHAR_FIELD_I32, 2, dims,
-                          shape);
+  MharField *field = add (out, "match", "the head of B that is compared with the head of A; -1: none", "1",
+                          MHAR_FIELD_I32, 2, dims, shape);
 
   for (gsize s = 0; s < m->n_sites; s++) {
-    const MharSite *site = mhar_plan_site (m->plan[0], (guint) s);
+    const MharSite *site = mhar_plan_site (m->plan[0], (guint)s);
     for (gsize h = 0; h < shape[1]; h++)
-      field->data.i32[s * shape[1] + h] = site->n_sources > 1 && h < (gsize) site->heads ? (gint32) match[s * shape[1] + h] : -1;
+      field->data.i32[s * shape[1] + h]
+          = site->n_sources > 1 && h < (gsize)site->heads ? (gint32)match[s * shape[1] + h] : -1;
   }
 }
 
@@ -236,11 +242,11 @@ add_random (const MharCompared *m, const double *pairs, MharDataset *out)
   double sum = 0, counted = 0;
 
   for (gsize s = 0; s < m->n_sites; s++) {
-    const MharSite *site = mhar_plan_site (m->plan[0], (guint) s);
-    gsize heads = (gsize) site->heads;
+    const MharSite *site = mhar_plan_site (m->plan[0], (guint)s);
+    gsize heads = (gsize)site->heads;
     row[s] = site->n_sources > 1 ? 0 : NAN;
     for (gsize i = 0; site->n_sources > 1 && i < heads * heads; i++)
-      row[s] += pairs[(s * m->max_heads[0] + i / heads) * m->max_heads[1] + i % heads] / (double) (heads * heads);
+      row[s] += pairs[(s * m->max_heads[0] + i / heads) * m->max_heads[1] + i % heads] / (double)(heads * heads);
     sum += site->n_sources > 1 ? row[s] : 0;
     counted += site->n_sources > 1;
   }
@@ -255,24 +261,26 @@ add_differences (const MharComparison *c, MharDataset *out)
   const MharCompared *m = &c->compared;
   const char *dims[] = { "site", "head", "source" }, *mean_dims[] = { "site", "source" };
   gsize shape[] = { m->n_sites, m->max_heads[0], m->max_sources }, mean_shape[] = { m->n_sites, m->max_sources };
-  MharField *mean = add (out, "difference_consensus", "mean over heads of the routing weight, B less A", "1", MHAR_FIELD_F32, 2,
-                         mean_dims, mean_shape);
-  MharField *field = m->paired ? add (out, "difference", "routing weight of the matched head of B less that of A's", "1", MHAR_FIELD_F32, 3,
-                                      dims, shape)
+  MharField *mean = add (out, "difference_consensus", "mean over heads of the routing weight, B less A", "1",
+                         MHAR_FIELD_F32, 2, mean_dims, mean_shape);
+  MharField *field = m->paired ? add (out, "difference", "routing weight of the matched head of B less that of A's",
+                                      "1", MHAR_FIELD_F32, 3, dims, shape)
                                : NULL;
-  g_autofree double *p = g_new (double, (m->max_heads[0] + 1) * m->max_sources), *q = g_new (double, (m->max_heads[1] + 1) * m->max_sources);
+  g_autofree double *p = g_new (double, (m->max_heads[0] + 1) * m->max_sources),
+                    *q = g_new (double, (m->max_heads[1] + 1) * m->max_sources);
 
   for (gsize s = 0; s < m->n_sites; s++) {
-    gsize heads = (gsize) mhar_plan_site (m->plan[0], (guint) s)->heads, n = (gsize) mhar_plan_site (m->plan[0], (guint) s)->n_sources;
-    gsize others = (gsize) mhar_plan_site (m->plan[1], (guint) s)->heads;
+    gsize heads = (gsize)mhar_plan_site (m->plan[0], (guint)s)->heads,
+          n = (gsize)mhar_plan_site (m->plan[0], (guint)s)->n_sources;
+    gsize others = (gsize)mhar_plan_site (m->plan[1], (guint)s)->heads;
     mhar_compared_distributions (m, 0, mhar_pool_total (c->pool[0], "weight"), s, p);
     mhar_compared_distributions (m, 1, mhar_pool_total (c->pool[1], "weight"), s, q);
     for (gsize i = 0; i < n; i++)
-      mean->data.f32[s * shape[2] + i] = (float) (q[others * n + i] - p[heads * n + i]);
+      mean->data.f32[s * shape[2] + i] = (float)(q[others * n + i] - p[heads * n + i]);
     for (gsize h = 0; field != NULL && h < heads; h++) {
       gsize g = n > 1 ? m->match[s * shape[1] + h] : h;
       for (gsize i = 0; i < n; i++)
-        field->data.f32[(s * shape[1] + h) * shape[2] + i] = (float) (q[g * n + i] - p[h * n + i]);
+        field->data.f32[(s * shape[1] + h) * shape[2] + i] = (float)(q[g * n + i] - p[h * n + i]);
     }
   }
 }
@@ -332,9 +340,10 @@ add_null (const MharComparison *c, guint64 seed, const double *values, MharDatas
     add_row (out, halves[d].name, halves[d].long_name, halves[d].units, n, row);
   }
   if (c->compared.paired)
-    add_against (out, "", n, values + MHAR_DISTANCE_MATCHED * columns, drawn + MHAR_HALVES * columns * MHAR_SPLITS, enough);
-  add_against (out, "_consensus", n, values + MHAR_DISTANCE_CONSENSUS * columns, drawn + MHAR_HALVES_CONSENSUS * columns * MHAR_SPLITS,
-               enough);
+    add_against (out, "", n, values + MHAR_DISTANCE_MATCHED * columns, drawn + MHAR_HALVES * columns * MHAR_SPLITS,
+                 enough);
+  add_against (out, "_consensus", n, values + MHAR_DISTANCE_CONSENSUS * columns,
+               drawn + MHAR_HALVES_CONSENSUS * columns * MHAR_SPLITS, enough);
   for (guint d = MHAR_HALVES; enough && d < MHAR_N_HALVES; d++)
     add_ends (out, &halves[d], n, drawn + d * columns * MHAR_SPLITS, MHAR_SPLITS);
   mhar_dataset_set_integer (out, "splits", MHAR_SPLITS);
@@ -358,11 +367,13 @@ add_labels (const MharCompared *m, MharDataset *out)
   const char *dim = "site";
 
   mhar_label_sites (m->plan[0], out);
-  MharField *heads = add (out, "n_heads_b", "distributions that B's site has", "1", MHAR_FIELD_I32, 1, &dim, &m->n_sites);
-  MharField *whole = add (out, "whole_rows", "1: the site's distributions mix whole rows", "1", MHAR_FIELD_I32, 1, &dim, &m->n_sites);
+  MharField *heads
+      = add (out, "n_heads_b", "distributions that B's site has", "1", MHAR_FIELD_I32, 1, &dim, &m->n_sites);
+  MharField *whole = add (out, "whole_rows", "1: the site's distributions mix whole rows", "1", MHAR_FIELD_I32, 1, &dim,
+                          &m->n_sites);
   for (gsize s = 0; s < m->n_sites; s++) {
-    heads->data.i32[s] = mhar_plan_site (m->plan[1], (guint) s)->heads;
-    whole->data.i32[s] = mhar_plan_site (m->plan[0], (guint) s)->whole;
+    heads->data.i32[s] = mhar_plan_site (m->plan[1], (guint)s)->heads;
+    whole->data.i32[s] = mhar_plan_site (m->plan[0], (guint)s)->whole;
   }
   mhar_dataset_set_integer (out, "heads_a", m->plan[0]->heads);
   mhar_dataset_set_integer (out, "heads_b", m->plan[1]->heads);
@@ -376,7 +387,7 @@ mhar_comparison_matching (const MharDataset *compare, gboolean whole, gsize *hea
 
   for (gsize s = 0; match != NULL && s < match->shape[0]; s++)
     if (sources->data.i32[s] > 1 && count->data.i32[s] > 1 && (rows->data.i32[s] != 0) == whole) {
-      *heads = (gsize) count->data.i32[s];
+      *heads = (gsize)count->data.i32[s];
       return match->data.i32 + s * match->shape[1];
     }
   return NULL;
@@ -389,7 +400,7 @@ mhar_comparison_finish (const MharComparison *comparison, guint64 seed)
   MharCompared *m = &c.compared;
   gsize columns = m->n_sites + 1;
   MharDataset *out = mhar_dataset_new ("compare");
-  g_autofree guint *match = g_new0 (guint, m->n_sites *m->max_heads[0]);
+  g_autofree guint *match = g_new0 (guint, m->n_sites * m->max_heads[0]);
   g_autofree double *values = g_new (double, MHAR_N_DISTANCES *columns);
 
   g_return_val_if_fail (c.windows[0] > 0 && c.windows[0] == c.windows[1], out);
@@ -398,7 +409,7 @@ mhar_comparison_finish (const MharComparison *comparison, guint64 seed)
   if (m->paired) {
     const double *pairs = add_pairs (&c, out);
     for (gsize s = 0; s < m->n_sites; s++)
-      if (mhar_plan_site (m->plan[0], (guint) s)->n_sources > 1)
+      if (mhar_plan_site (m->plan[0], (guint)s)->n_sources > 1)
         match_kind (m, s, pairs, match);
     add_matching (m, match, out);
     add_random (m, pairs, out);

@@ -22,15 +22,16 @@ mhar_series_possible (const MharPlan *a, const char *path_a, const MharPlan *b, 
   } numbers[] = { { "layers", a->layers, b->layers },
                   { "a width of", a->width, b->width },
                   { "routing heads", a->heads, b->heads },
-                  { "reads", (int) a->sites->len, (int) b->sites->len } };
+                  { "reads", (int)a->sites->len, (int)b->sites->len } };
 
   if (strcmp (a->mode, b->mode) != 0)
-    return mhar_bad_input (error, "%s is %s and %s is %s, so they are not steps of one run; leave one of them out", path_a, a->mode, path_b,
-                           b->mode);
+    return mhar_bad_input (error, "%s is %s and %s is %s, so they are not steps of one run; leave one of them out",
+                           path_a, a->mode, path_b, b->mode);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     if (numbers[i].one != numbers[i].other)
-      return mhar_bad_input (error, "%s has %d %s and %s has %d, so they are not steps of one run; leave one of them out", path_a,
-                             numbers[i].one, numbers[i].what, path_b, numbers[i].other);
+      return mhar_bad_input (error,
+                             "%s has %d %s and %s has %d, so they are not steps of one run; leave one of them out",
+                             path_a, numbers[i].one, numbers[i].what, path_b, numbers[i].other);
   return TRUE;
 }
 
@@ -73,7 +74,8 @@ add_scalars (const MharDataset *set, gsize n, MharDataset *out)
 {
   for (guint a = 0; a < mhar_dataset_n_attributes (set); a++) {
     const MharAttribute *attribute = mhar_dataset_attribute (set, a);
-    if (attribute->type != MHAR_ATTRIBUTE_REAL || is_constant (attribute->name) || mhar_dataset_get (out, attribute->name) != NULL)
+    if (attribute->type != MHAR_ATTRIBUTE_REAL || is_constant (attribute->name)
+        || mhar_dataset_get (out, attribute->name) != NULL)
       continue;
     g_auto (GStrv) words = g_strsplit (attribute->name, "_", -1);
     g_autofree char *phrase = g_strjoinv (" ", words);
@@ -86,11 +88,12 @@ MharDataset *
 mhar_series_new (const GPtrArray *sets, const gint32 *steps)
 {
   MharDataset *out = mhar_dataset_new ("series");
-  MharField *step = add (out, "step", "the step of training, as the checkpoint's name has it", "1", MHAR_FIELD_I32, sets->len);
+  MharField *step
+      = add (out, "step", "the step of training, as the checkpoint's name has it", "1", MHAR_FIELD_I32, sets->len);
   MharField *path = add (out, "path", "the checkpoint's path", "", MHAR_FIELD_STRING, sets->len);
 
   for (guint i = 0; i < sets->len; i++) {
-    const MharDataset *set = g_ptr_array_index ((GPtrArray *) sets, i);
+    const MharDataset *set = g_ptr_array_index ((GPtrArray *)sets, i);
     step->data.i32[i] = steps[i];
     path->data.str[i] = g_strdup (mhar_dataset_string (set, "path"));
     add_scalars (set, sets->len, out);
@@ -98,7 +101,8 @@ mhar_series_new (const GPtrArray *sets, const gint32 *steps)
   for (guint f = 0; f < mhar_dataset_n_fields (out); f++) {
     MharField *field = mhar_dataset_field (out, f);
     for (guint i = 0; field->type == MHAR_FIELD_F64 && i < sets->len; i++)
-      field->data.f64[i] = mhar_dataset_real (g_ptr_array_index ((GPtrArray *) sets, i), field->name, field->data.f64[i]);
+      field->data.f64[i]
+          = mhar_dataset_real (g_ptr_array_index ((GPtrArray *)sets, i), field->name, field->data.f64[i]);
   }
   g_autofree char *folder = g_path_get_dirname (path->data.str[0] != NULL ? path->data.str[0] : "");
   if (strcmp (folder, ".") != 0)
@@ -110,7 +114,8 @@ mhar_series_new (const GPtrArray *sets, const gint32 *steps)
 gboolean
 mhar_series_is_scalar (const MharField *field)
 {
-  return field->type == MHAR_FIELD_F64 && field->n_dims == 1 && strcmp (field->dims[0], "step") == 0 && !is_end (field->name);
+  return field->type == MHAR_FIELD_F64 && field->n_dims == 1 && strcmp (field->dims[0], "step") == 0
+         && !is_end (field->name);
 }
 
 static gboolean
@@ -118,8 +123,8 @@ is_series_field (const MharDataset *set, const char *name, MharFieldType type, g
 {
   const MharField *field = mhar_dataset_get (set, name);
 
-  return field != NULL && field->type == type && field->n_dims == 1 && strcmp (field->dims[0], "step") == 0 && field->shape[0] > 0 &&
-         (n == 0 || field->shape[0] == n);
+  return field != NULL && field->type == type && field->n_dims == 1 && strcmp (field->dims[0], "step") == 0
+         && field->shape[0] > 0 && (n == 0 || field->shape[0] == n);
 }
 
 gboolean
@@ -128,8 +133,10 @@ mhar_series_check (const MharDataset *set, const char *path, GError **error)
   const MharField *step = mhar_dataset_get (set, "step");
   guint scalars = 0;
 
-  if (!is_series_field (set, "step", MHAR_FIELD_I32, 0) || !is_series_field (set, "path", MHAR_FIELD_STRING, step->shape[0]))
-    return mhar_bad_input (error, "%s: series lacks the steps or the paths of its checkpoints; the file is damaged", path);
+  if (!is_series_field (set, "step", MHAR_FIELD_I32, 0)
+      || !is_series_field (set, "path", MHAR_FIELD_STRING, step->shape[0]))
+    return mhar_bad_input (error, "%s: series lacks the steps or the paths of its checkpoints; the file is damaged",
+                           path);
   for (gsize i = 1; i < step->shape[0]; i++)
     if (step->data.i32[i] <= step->data.i32[i - 1])
       return mhar_bad_input (error, "%s: the steps of the series are not in order; the file is damaged", path);
@@ -138,7 +145,8 @@ mhar_series_check (const MharDataset *set, const char *path, GError **error)
     if (field->type != MHAR_FIELD_F64)
       continue;
     if (!is_series_field (set, field->name, MHAR_FIELD_F64, step->shape[0]))
-      return mhar_bad_input (error, "%s: series/%s has other dimensions than schema 1 gives it; the file is damaged", path, field->name);
+      return mhar_bad_input (error, "%s: series/%s has other dimensions than schema 1 gives it; the file is damaged",
+                             path, field->name);
     scalars += mhar_series_is_scalar (field);
   }
   if (scalars == 0)

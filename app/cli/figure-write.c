@@ -10,8 +10,8 @@
 static MharField *
 copy_field (const MharField *from)
 {
-  MharField *to = mhar_field_new (from->name, from->long_name, from->units, from->type, from->n_dims, (const char *const *) from->dims,
-                                  from->shape);
+  MharField *to = mhar_field_new (from->name, from->long_name, from->units, from->type, from->n_dims,
+                                  (const char *const *)from->dims, from->shape);
   gsize n = mhar_field_length (from);
 
   for (gsize i = 0; from->type == MHAR_FIELD_STRING && i < n; i++)
@@ -30,8 +30,9 @@ reorder (MharField *weight, const MharField *before, const MharField *match)
   for (gsize s = 0; s < before->shape[0] && s < match->shape[0]; s++)
     for (gsize h = 0; h < heads && h < match->shape[1]; h++) {
       gint32 g = match->data.i32[s * match->shape[1] + h];
-      if (g >= 0 && (gsize) g < heads)
-        memcpy (weight->data.f32 + (s * heads + h) * n, before->data.f32 + (s * heads + (gsize) g) * n, n * sizeof (float));
+      if (g >= 0 && (gsize)g < heads)
+        memcpy (weight->data.f32 + (s * heads + h) * n, before->data.f32 + (s * heads + (gsize)g) * n,
+                n * sizeof (float));
     }
 }
 
@@ -62,20 +63,21 @@ write_comparison (const MharCliOptions *o, const GPtrArray *sets, const MharData
   gsize heads = 0;
   const gint32 *to = mhar_comparison_matching (compare, FALSE, &heads);
   g_autofree MharFigurePage *pages = g_new (MharFigurePage, heads + 1);
-  g_autoptr (GPtrArray) others = g_ptr_array_new_with_free_func ((GDestroyNotify) mhar_dataset_unref);
+  g_autoptr (GPtrArray) others = g_ptr_array_new_with_free_func ((GDestroyNotify)mhar_dataset_unref);
 
   if (sets->len < 2)
-    return mhar_bad_input (error, "%s holds a comparison but not the two checkpoints; the file is damaged", o->from != NULL ? o->from : "it");
+    return mhar_bad_input (error, "%s holds a comparison but not the two checkpoints; the file is damaged",
+                           o->from != NULL ? o->from : "it");
   for (gsize h = 0; h <= heads; h++) {
-    pages[h] = (MharFigurePage){ g_ptr_array_index ((GPtrArray *) sets, 0), MHAR_FIGURE_COMPARE, o->figure_options };
-    pages[h].options.other = g_ptr_array_index ((GPtrArray *) sets, 1);
-    pages[h].options.head = h == 0 ? MHAR_FIGURE_CONSENSUS : (int) h - 1;
+    pages[h] = (MharFigurePage){ g_ptr_array_index ((GPtrArray *)sets, 0), MHAR_FIGURE_COMPARE, o->figure_options };
+    pages[h].options.other = g_ptr_array_index ((GPtrArray *)sets, 1);
+    pages[h].options.head = h == 0 ? MHAR_FIGURE_CONSENSUS : (int)h - 1;
     if (h == 0)
       continue;
-    g_ptr_array_add (others, matched (g_ptr_array_index ((GPtrArray *) sets, 1), match, to[h - 1]));
+    g_ptr_array_add (others, matched (g_ptr_array_index ((GPtrArray *)sets, 1), match, to[h - 1]));
     pages[h].options.other = g_ptr_array_index (others, others->len - 1);
   }
-  return mhar_figure_save_pages (o->figure, pages, (guint) heads + 1, error);
+  return mhar_figure_save_pages (o->figure, pages, (guint)heads + 1, error);
 }
 
 gboolean
@@ -88,7 +90,8 @@ mhar_figure_write (const MharCliOptions *o, const MharDataset *root, GError **er
   if (o->figure == NULL)
     return TRUE;
   if (o->kind == MHAR_FIGURE_COMPARE && compare == NULL)
-    return mhar_bad_input (error, "%s holds no comparison of two checkpoints to draw; choose another --figure-kind", o->from);
+    return mhar_bad_input (error, "%s holds no comparison of two checkpoints to draw; choose another --figure-kind",
+                           o->from);
   if (o->kind == MHAR_FIGURE_SERIES && series == NULL)
     return mhar_bad_input (error, "%s holds no training run's steps to draw; choose another --figure-kind", o->from);
   if (compare != NULL && (own || o->kind == MHAR_FIGURE_COMPARE))

@@ -11,8 +11,8 @@ static gboolean
 same_file (const char *a, const char *b)
 {
   GStatBuf sa, sb;
-  return a != NULL && b != NULL && g_stat (a, &sa) == 0 && g_stat (b, &sb) == 0 && sa.st_dev == sb.st_dev &&
-         sa.st_ino == sb.st_ino;
+  return a != NULL && b != NULL && g_stat (a, &sa) == 0 && g_stat (b, &sb) == 0 && sa.st_dev == sb.st_dev
+         && sa.st_ino == sb.st_ino;
 }
 
 /* Whether `output` is a file that the checkpoint is made of. */
@@ -37,10 +37,10 @@ mhar_check_not_input (const MharCliOptions *o, const GPtrArray *names, const cha
   gboolean input = same_file (output, o->text) || same_file (output, o->tokens) || same_file (output, o->config);
 
   for (guint i = 0; !input && output != NULL && i < names->len; i++)
-    input = is_part_of (output, ((const MharSeriesName *) names->pdata[i])->path);
+    input = is_part_of (output, ((const MharSeriesName *)names->pdata[i])->path);
   if (!input)
     return TRUE;
-  g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "%s is an input of this run and would be overwritten; give another name",
-               output);
+  g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE,
+               "%s is an input of this run and would be overwritten; give another name", output);
   return FALSE;
 }

@@ -7,8 +7,13 @@
 
 /* Numbers of the checkpoints and of each read; what is absent has no key. */
 static const char *const numbers[] = {
-  "js_identity", "js_matched", "js_random", "js_consensus", "null_js_a", "null_js_b", "null_js", "null_js_consensus", "js_ratio",
-  "js_ratio_consensus", "p_value", "p_value_consensus", "max_difference", "max_difference_consensus",
+  "js_identity",    "js_matched",
+  "js_random",      "js_consensus",
+  "null_js_a",      "null_js_b",
+  "null_js",        "null_js_consensus",
+  "js_ratio",       "js_ratio_consensus",
+  "p_value",        "p_value_consensus",
+  "max_difference", "max_difference_consensus",
 };
 
 static json_t *
@@ -46,7 +51,8 @@ add_numbers (const MharDataset *set, json_t *object, gboolean whole, gsize s)
     const MharField *field = mhar_dataset_get (set, numbers[i]);
     double low = end_of (set, numbers[i], "_low", whole, s), high = end_of (set, numbers[i], "_high", whole, s);
     if (field != NULL)
-      put (object, numbers[i], whole ? mhar_dataset_real (set, numbers[i], NAN) : mhar_field_value (field, s), low, high);
+      put (object, numbers[i], whole ? mhar_dataset_real (set, numbers[i], NAN) : mhar_field_value (field, s), low,
+           high);
   }
 }
 
@@ -57,7 +63,8 @@ list_of (const MharField *field, gsize at, gsize n)
   json_t *list = json_array ();
 
   for (gsize i = at; i < at + n; i++)
-    json_array_append_new (list, field->type == MHAR_FIELD_I32 ? json_integer (field->data.i32[i]) : real (mhar_field_value (field, i)));
+    json_array_append_new (list, field->type == MHAR_FIELD_I32 ? json_integer (field->data.i32[i])
+                                                               : real (mhar_field_value (field, i)));
   return list;
 }
 
@@ -78,11 +85,11 @@ site_object (const MharDataset *set, gsize s)
   const MharField *js = mhar_dataset_get (set, "js"), *match = mhar_dataset_get (set, "match");
   const MharField *difference = mhar_dataset_get (set, "difference"), *label = mhar_dataset_get (set, "site_label");
   const MharField *mean = mhar_dataset_get (set, "difference_consensus");
-  gsize sources = (gsize) mhar_dataset_get (set, "n_sources")->data.i32[s];
-  gsize heads = (gsize) mhar_dataset_get (set, "n_heads")->data.i32[s];
+  gsize sources = (gsize)mhar_dataset_get (set, "n_sources")->data.i32[s];
+  gsize heads = (gsize)mhar_dataset_get (set, "n_heads")->data.i32[s];
   json_t *object = json_pack ("{s:i, s:o, s:i, s:i}", "site", mhar_dataset_get (set, "site")->data.i32[s], "label",
-                              label->data.str[s] != NULL ? json_string (label->data.str[s]) : json_null (), "sources", (int) sources,
-                              "heads", (int) heads);
+                              label->data.str[s] != NULL ? json_string (label->data.str[s]) : json_null (), "sources",
+                              (int)sources, "heads", (int)heads);
 
   add_numbers (set, object, FALSE, s);
   json_object_set_new (object, "difference_consensus", list_of (mean, s * mean->shape[1], sources));

@@ -70,14 +70,16 @@ check_float (const MharReference *r, const MharTensor *t, GError **error)
 
 /* A tensor of whole numbers; `most` and `what` are of their refusal. */
 static gboolean
-read_whole (const MharReference *r, const MharTensor *t, gsize n, gint64 most, const char *what, guint *to, GError **error)
+read_whole (const MharReference *r, const MharTensor *t, gsize n, gint64 most, const char *what, guint *to,
+            GError **error)
 {
   for (gsize i = 0; i < n; i++) {
     gint64 value;
     memcpy (&value, t->data + i * sizeof value, sizeof value);
     if (value < 0 || value > most)
-      return mhar_bad_input (error, "%s: %s %" G_GINT64_FORMAT " is beyond %s of %" G_GINT64_FORMAT, r->path, t->name, value, what, most + 1);
-    to[i] = (guint) value;
+      return mhar_bad_input (error, "%s: %s %" G_GINT64_FORMAT " is beyond %s of %" G_GINT64_FORMAT, r->path, t->name,
+                             value, what, most + 1);
+    to[i] = (guint)value;
   }
   return TRUE;
 }
@@ -88,16 +90,17 @@ read_ids (MharReference *r, int vocab, GError **error)
   const MharTensor *t = mhar_safetensors_find (r->file, "ids");
 
   if (t == NULL)
-    return mhar_bad_input (error, "%s: there is no tensor “ids”; a reference holds ids, and logits or weights", r->path);
+    return mhar_bad_input (error, "%s: there is no tensor “ids”; a reference holds ids, and logits or weights",
+                           r->path);
   if (strcmp (t->dtype, "I64") != 0 || t->n_dims < 1 || t->n_dims > 2)
     return mhar_bad_input (error, "%s: ids must be I64 of the shape [tokens] or [windows, tokens]", r->path);
   guint64 windows = t->n_dims == 2 ? t->shape[0] : 1, length = t->shape[t->n_dims - 1];
   if (windows == 0 || length == 0 || windows > MOST_IDS || length > MOST_IDS / windows)
     return mhar_bad_input (error, "%s: ids must hold from 1 to %d token ids", r->path, MOST_IDS);
-  r->windows = (guint) windows;
-  r->length = (guint) length;
-  r->ids = g_new (gint32, windows *length);
-  return read_whole (r, t, windows * length, vocab - 1, "the checkpoint's vocabulary", (guint *) r->ids, error);
+  r->windows = (guint)windows;
+  r->length = (guint)length;
+  r->ids = g_new (gint32, windows * length);
+  return read_whole (r, t, windows * length, vocab - 1, "the checkpoint's vocabulary", (guint *)r->ids, error);
 }
 
 static gboolean
@@ -105,7 +108,7 @@ read_positions (MharReference *r, GError **error)
 {
   const MharTensor *t = mhar_safetensors_find (r->file, "positions");
 
-  r->n_positions = t != NULL && t->n_dims == 1 ? (guint) MIN (t->shape[0], G_MAXINT32) : r->length;
+  r->n_positions = t != NULL && t->n_dims == 1 ? (guint)MIN (t->shape[0], G_MAXINT32) : r->length;
   if (t != NULL && (strcmp (t->dtype, "I64") != 0 || t->n_dims != 1 || r->n_positions == 0))
     return mhar_bad_input (error, "%s: positions must be I64 of the shape [rows of logits]", r->path);
   r->positions = g_new (guint, r->n_positions);
@@ -128,7 +131,7 @@ with_windows (const MharReference *r, const guint64 *shape, guint n_dims, guint6
 static gboolean
 find_logits (MharReference *r, int vocab, GError **error)
 {
-  guint64 shape[] = { r->n_positions, (guint64) vocab }, want[3];
+  guint64 shape[] = { r->n_positions, (guint64)vocab }, want[3];
   guint n_dims = with_windows (r, shape, 2, want);
 
   r->logits = mhar_safetensors_find (r->file, "logits");
@@ -141,16 +144,18 @@ find_logits (MharReference *r, int vocab, GError **error)
   const MharTensor *ids = mhar_safetensors_find (r->file, "ids");
   g_autofree char *has = shape_text (r->logits->n_dims, r->logits->shape), *asked = shape_text (n_dims, want);
   g_autofree char *of_ids = shape_text (ids->n_dims, ids->shape);
-  return mhar_bad_input (error, "%s: logits have the shape %s, but with ids of %s and this checkpoint's vocabulary it is %s; name the rows "
-                                "that were saved in positions",
-                         r->path, has, of_ids, asked);
+  return mhar_bad_input (
+      error,
+      "%s: logits have the shape %s, but with ids of %s and this checkpoint's vocabulary it is %s; name the rows "
+      "that were saved in positions",
+      r->path, has, of_ids, asked);
 }
 
 /* Which of the two layouts the weights of a site have. */
 static gboolean
 find_layout (const MharReference *r, const MharSite *site, MharReferenceWeights *w, GError **error)
 {
-  guint64 N = (guint64) site->n_sources, H = (guint64) site->heads;
+  guint64 N = (guint64)site->n_sources, H = (guint64)site->heads;
   guint64 first[] = { N, r->length, H }, last[] = { r->length, H, N }, want[2][4];
   guint n_dims = with_windows (r, first, 3, want[0]);
   g_autofree char *name = mhar_input_quote (w->tensor->name), *has = shape_text (w->tensor->n_dims, w->tensor->shape);
@@ -161,13 +166,16 @@ find_layout (const MharReference *r, const MharSite *site, MharReferenceWeights 
   gboolean in_front = has_shape (w->tensor, n_dims, want[0]);
   w->sources_last = has_shape (w->tensor, n_dims, want[1]);
   if (in_front && w->sources_last)
-    return mhar_bad_input (error, "%s: the shape %s of “%s” can be [sources, tokens, heads] or [tokens, heads, sources]; save another number of "
-                                  "tokens",
-                           r->path, has, name);
+    return mhar_bad_input (
+        error,
+        "%s: the shape %s of “%s” can be [sources, tokens, heads] or [tokens, heads, sources]; save another number of "
+        "tokens",
+        r->path, has, name);
   if (in_front || w->sources_last)
     return TRUE;
   g_autofree char *one = shape_text (n_dims, want[0]), *other = shape_text (n_dims, want[1]);
-  return mhar_bad_input (error, "%s: “%s” has the shape %s, but the weights of %s are %s or %s here", r->path, name, has, site->label, one, other);
+  return mhar_bad_input (error, "%s: “%s” has the shape %s, but the weights of %s are %s or %s here", r->path, name,
+                         has, site->label, one, other);
 }
 
 /* The site of "weights.X": its place in the plan; −1 with the nearest labels where there is none. */
@@ -181,7 +189,7 @@ find_site (const MharReference *r, const MharPlan *plan, const MharTensor *t, GE
     const MharSite *site = mhar_plan_site (plan, s);
     g_autofree char *number = g_strdup_printf ("%d", site->number);
     if (strcmp (word, number) == 0 || strcmp (word, site->label) == 0)
-      return (int) s;
+      return (int)s;
     g_ptr_array_add (labels, site->label);
   }
   g_autofree char *name = mhar_input_quote (t->name);
@@ -203,9 +211,10 @@ find_weights (MharReference *r, const MharPlan *plan, guint *found, GError **err
       return FALSE;
     MharReferenceWeights *w = &r->weights[s];
     if (w->tensor != NULL)
-      return mhar_bad_input (error, "%s: %s and %s are of one read; leave one of them out", r->path, w->tensor->name, t->name);
+      return mhar_bad_input (error, "%s: %s and %s are of one read; leave one of them out", r->path, w->tensor->name,
+                             t->name);
     w->tensor = t;
-    if (!find_layout (r, mhar_plan_site (plan, (guint) s), w, error))
+    if (!find_layout (r, mhar_plan_site (plan, (guint)s), w, error))
       return FALSE;
     (*found)++;
   }
@@ -220,11 +229,12 @@ mhar_reference_open (const char *path, const MharPlan *plan, int vocab, GError *
 
   r->path = g_filename_display_name (path);
   r->file = mhar_safetensors_open (path, error);
-  if (r->file == NULL || !read_ids (r, vocab, error) || !read_positions (r, error) || !find_logits (r, vocab, error) ||
-      !find_weights (r, plan, &found, error))
+  if (r->file == NULL || !read_ids (r, vocab, error) || !read_positions (r, error) || !find_logits (r, vocab, error)
+      || !find_weights (r, plan, &found, error))
     return NULL;
   if (r->logits == NULL && found == 0) {
-    mhar_bad_input (error, "%s: there are neither logits nor weights to compare with; save “logits” or “weights.SITE”", r->path);
+    mhar_bad_input (error, "%s: there are neither logits nor weights to compare with; save “logits” or “weights.SITE”",
+                    r->path);
     return NULL;
   }
   return g_steal_pointer (&r);

@@ -3,10 +3,11 @@
  *
  *   ids         I64 [T], or [W, T]: one window, or W of the same length, each run by itself
  *   logits      [T, V], or [K, V] where `positions`, I64 [K], says of which tokens of the window they are
- *   weights.X   of read X, its number (2l attention, 2l+1 MLP, 2L final) or its label (L3.mlp, final): [N, T, H] or [T, H, N]
+ *   weights.X   of read X, its number (2l attention, 2l+1 MLP, 2L final) or its label (L3.mlp, final): [N, T, H] or
+ *               [T, H, N]
  *
- * with W in front where ids have it; F64, F32, F16 or BF16. Of logits and weights there may be as many or as few as were
- * saved, but one. */
+ * with W in front where ids have it; F64, F32, F16 or BF16. Of logits and weights there may be as many or as few as
+ * were saved, but one. */
 #pragma once
 
 #include "core/plan.h"
@@ -22,15 +23,15 @@ typedef struct {
 typedef struct {
   char *path;
   MharSafetensors *file;
-  guint windows, length; /* W, T */
-  gint32 *ids;           /* [W, T] */
+  guint windows, length;         /* W, T */
+  gint32 *ids;                   /* [W, T] */
   guint *positions, n_positions; /* of the rows of logits in a window */
   const MharTensor *logits;      /* NULL: not saved */
   MharReferenceWeights *weights; /* one a site of the plan */
 } MharReference;
 
-/* Opens and checks it against a checkpoint: MHAR_ERROR_INPUT naming file, tensor and what is wrong. Tensors of other names are not
- * looked at. */
+/* Opens and checks it against a checkpoint: MHAR_ERROR_INPUT naming file, tensor and what is wrong. Tensors of other
+ * names are not looked at. */
 MharReference *mhar_reference_open (const char *path, const MharPlan *plan, int vocab, GError **error);
 void mhar_reference_free (MharReference *reference);
 

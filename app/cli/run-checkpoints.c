@@ -26,7 +26,8 @@ mhar_run_checkpoints_find (MharRunCheckpoints *c, const MharCliOptions *options,
   c->options = options;
   c->opened = g_ptr_array_new_with_free_func (opened_free);
   c->skipped = g_ptr_array_new_with_free_func (g_free);
-  c->names = options->series ? mhar_series_names (options->checkpoints, error) : mhar_series_names_of (options->checkpoints);
+  c->names
+      = options->series ? mhar_series_names (options->checkpoints, error) : mhar_series_names_of (options->checkpoints);
   return c->names != NULL;
 }
 
@@ -100,7 +101,7 @@ mhar_run_checkpoints_open (MharRunCheckpoints *c, GError **error)
   }
   if (c->opened->len == 0)
     return mhar_bad_input (error, "none of the %u steps can be read; the first is %s", c->names->len,
-                           (char *) g_ptr_array_index (c->skipped, 0));
+                           (char *)g_ptr_array_index (c->skipped, 0));
   for (guint i = 0; i < c->opened->len; i++)
     if (!check_one (c, i, error))
       return FALSE;
@@ -117,6 +118,6 @@ mhar_run_checkpoints_pages (const MharRunCheckpoints *c)
   if (o->series && (own || o->kind == MHAR_FIGURE_SERIES))
     return 1;
   if (o->compare && (own || o->kind == MHAR_FIGURE_COMPARE))
-    return first->plan->heads > 1 && first->plan->heads == last->plan->heads ? (guint) first->plan->heads + 1 : 1;
+    return first->plan->heads > 1 && first->plan->heads == last->plan->heads ? (guint)first->plan->heads + 1 : 1;
   return c->opened->len;
 }

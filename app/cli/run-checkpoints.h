@@ -28,8 +28,8 @@ gboolean mhar_run_checkpoints_find (MharRunCheckpoints *checkpoints, const MharC
 gboolean mhar_run_checkpoints_open (MharRunCheckpoints *checkpoints, GError **error);
 void mhar_run_checkpoints_clear (MharRunCheckpoints *checkpoints);
 
-/* Whether a step can be left out that cannot be read for the reason given, because it is still being written, say: notes and says so,
- * and clears the reason. Else the reason becomes the error. */
+/* Whether a step can be left out that cannot be read for the reason given, because it is still being written, say:
+ * notes and says so, and clears the reason. Else the reason becomes the error. */
 gboolean mhar_run_checkpoints_skip (MharRunCheckpoints *checkpoints, const char *path, GError **reason, GError **error);
 
 /* How many pages, or files, the figure has. */

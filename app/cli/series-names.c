@@ -19,8 +19,8 @@ name_free (gpointer data)
   g_free (name);
 }
 
-/* The number that a base name ends in, before an ending of torch's; FALSE where there is none below 2^31. *stem_length: what stands
- * before it. */
+/* The number that a base name ends in, before an ending of torch's; FALSE where there is none below 2^31. *stem_length:
+ * what stands before it. */
 static gboolean
 parse_step (const char *base, gint32 *step, gsize *stem_length)
 {
@@ -35,7 +35,7 @@ parse_step (const char *base, gint32 *step, gsize *stem_length)
   g_autofree char *digits = g_strndup (base + start, end - start);
   if (!g_ascii_string_to_unsigned (digits, 10, 0, G_MAXINT32, &value, NULL))
     return FALSE;
-  *step = (gint32) value;
+  *step = (gint32)value;
   *stem_length = start;
   return TRUE;
 }
@@ -101,15 +101,19 @@ add_path (GPtrArray *names, const char *path, GError **error)
   }
   g_autofree char *config = g_build_filename (path, "config.json", NULL);
   if (g_file_test (path, G_FILE_TEST_IS_DIR) && !g_file_test (config, G_FILE_TEST_EXISTS))
-    return mhar_bad_input (error, "%s: there is no checkpoint step-N in it; give the folder that holds those of a training run", path);
-  return mhar_bad_usage (error, "--series takes the folder of a training run, or checkpoints whose names end in their step, not “%s”", path);
+    return mhar_bad_input (
+        error, "%s: there is no checkpoint step-N in it; give the folder that holds those of a training run", path);
+  return mhar_bad_usage (
+      error, "--series takes the folder of a training run, or checkpoints whose names end in their step, not “%s”",
+      path);
 }
 
 static int
 compare_steps (gconstpointer a, gconstpointer b)
 {
-  const MharSeriesName *one = *(MharSeriesName *const *) a, *other = *(MharSeriesName *const *) b;
-  return one->step != other->step ? (one->step > other->step) - (one->step < other->step) : strcmp (one->path, other->path);
+  const MharSeriesName *one = *(MharSeriesName *const *)a, *other = *(MharSeriesName *const *)b;
+  return one->step != other->step ? (one->step > other->step) - (one->step < other->step)
+                                  : strcmp (one->path, other->path);
 }
 
 GPtrArray *
@@ -124,7 +128,8 @@ mhar_series_names (char *const *paths, GError **error)
   for (guint i = 1; i < names->len; i++) {
     const MharSeriesName *before = g_ptr_array_index (names, i - 1), *name = g_ptr_array_index (names, i);
     if (before->step == name->step) {
-      mhar_bad_usage (error, "%s and %s are both of step %d; leave one of them out", before->path, name->path, name->step);
+      mhar_bad_usage (error, "%s and %s are both of step %d; leave one of them out", before->path, name->path,
+                      name->step);
       return NULL;
     }
   }

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A number of the comparison: what its row is called, and its column where reads have one; `heads`: said only where reads have
- * several. */
+/* A number of the comparison: what its row is called, and its column where reads have one; `heads`: said only where
+ * reads have several. */
 typedef struct {
   const char *label, *alone, *column, *name; /* `alone`: what it is called where every read has one head */
   gboolean heads;
@@ -98,7 +98,7 @@ add_matchings (const MharDataset *set, GPtrArray *lines)
 static char *
 format_summary (const MharDataset *set, MharTableStyle style)
 {
-  g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
+  g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
   g_autofree char *a = base_name (set, "a"), *b = base_name (set, "b");
   g_autofree char *name = g_strdup_printf ("%s against %s", b, a);
   gboolean heads = has_heads (set);
@@ -122,15 +122,15 @@ static char *
 format_sites (const MharDataset *set, MharTableStyle style)
 {
   const MharField *label = mhar_dataset_get (set, "site_label"), *sources = mhar_dataset_get (set, "n_sources");
-  g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
+  g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
   const Row *columns[G_N_ELEMENTS (rows)];
-  char *names[G_N_ELEMENTS (rows) + 2] = { (char *) "N" };
+  char *names[G_N_ELEMENTS (rows) + 2] = { (char *)"N" };
   gboolean heads = has_heads (set);
   guint n = 0;
 
   for (guint r = 0; r < G_N_ELEMENTS (rows); r++)
     if (mhar_dataset_get (set, rows[r].name) != NULL && (heads || !rows[r].heads)) {
-      names[n + 1] = (char *) (heads || strcmp (rows[r].name, "js_matched") != 0 ? rows[r].column : "JS");
+      names[n + 1] = (char *)(heads || strcmp (rows[r].name, "js_matched") != 0 ? rows[r].column : "JS");
       columns[n++] = &rows[r];
     }
   for (gsize s = 0; s <= label->shape[0]; s++) {
@@ -178,7 +178,8 @@ add_csv_field (const CsvLine *to, const MharDataset *set, const MharField *field
   gboolean last_is_source = strcmp (field->dims[field->n_dims - 1], "source") == 0;
 
   for (gsize i = 0; i < length; i++) {
-    gsize s = i / per_site, last = i % field->shape[field->n_dims - 1], middle = i % per_site / field->shape[field->n_dims - 1];
+    gsize s = i / per_site, last = i % field->shape[field->n_dims - 1],
+          middle = i % per_site / field->shape[field->n_dims - 1];
     const char *source = last_is_source ? sources->data.str[s * sources->shape[1] + last] : NULL;
     g_autoptr (GString) name = g_string_new (field->name);
     if (field->type == MHAR_FIELD_I32 && field->data.i32[i] < 0)
@@ -209,9 +210,10 @@ format_csv (const MharDataset *set)
   }
   for (guint f = 0; f < mhar_dataset_n_fields (set); f++) {
     const MharField *field = mhar_dataset_field (set, f);
-    gboolean number = field->type == MHAR_FIELD_F64 || field->type == MHAR_FIELD_F32 || strcmp (field->name, "match") == 0;
-    if (number && field->n_dims > 0 && field->n_dims < 4 && strcmp (field->dims[0], "site") == 0 &&
-        field->shape[0] == mhar_dataset_get (set, "site")->shape[0] && mhar_field_length (field) > 0)
+    gboolean number
+        = field->type == MHAR_FIELD_F64 || field->type == MHAR_FIELD_F32 || strcmp (field->name, "match") == 0;
+    if (number && field->n_dims > 0 && field->n_dims < 4 && strcmp (field->dims[0], "site") == 0
+        && field->shape[0] == mhar_dataset_get (set, "site")->shape[0] && mhar_field_length (field) > 0)
       add_csv_field (&to, set, field);
   }
   return g_string_free (out, FALSE);

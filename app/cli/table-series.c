@@ -52,7 +52,8 @@ label_of (const char *name)
 static gboolean
 is_shown (const MharField *field)
 {
-  return mhar_series_is_scalar (field) && !g_str_has_suffix (field->name, "_sd") && !g_str_has_suffix (field->name, "_floor");
+  return mhar_series_is_scalar (field) && !g_str_has_suffix (field->name, "_sd")
+         && !g_str_has_suffix (field->name, "_floor");
 }
 
 static double
@@ -68,7 +69,8 @@ end_at (const MharDataset *set, const char *name, const char *end, gsize i)
 static char *
 cell (const MharDataset *set, const MharField *field, gsize i)
 {
-  double value = field->data.f64[i], low = end_at (set, field->name, "_low", i), high = end_at (set, field->name, "_high", i);
+  double value = field->data.f64[i], low = end_at (set, field->name, "_low", i),
+         high = end_at (set, field->name, "_high", i);
   int decimals = mhar_table_decimals (value);
 
   if (isnan (value))
@@ -85,20 +87,20 @@ static char *
 format_part (const MharDataset *set, const GPtrArray *shown, guint from, guint to, MharTableStyle style)
 {
   const MharField *step = mhar_dataset_get (set, "step");
-  g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
+  g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
 
   for (guint k = from; k < to; k++)
-    g_ptr_array_add (names, mhar_printable (label_of (((MharField *) g_ptr_array_index ((GPtrArray *) shown, k))->name)));
+    g_ptr_array_add (names, mhar_printable (label_of (((MharField *)g_ptr_array_index ((GPtrArray *)shown, k))->name)));
   g_ptr_array_add (names, NULL);
   for (gsize i = 0; i < step->shape[0]; i++) {
     char **line = g_new0 (char *, to - from + 2);
     line[0] = g_strdup_printf ("step %d", step->data.i32[i]);
     for (guint k = from; k < to; k++)
-      line[k - from + 1] = cell (set, g_ptr_array_index ((GPtrArray *) shown, k), i);
+      line[k - from + 1] = cell (set, g_ptr_array_index ((GPtrArray *)shown, k), i);
     g_ptr_array_add (lines, line);
   }
-  return mhar_table_lines ((char **) names->pdata, lines, to - from, style);
+  return mhar_table_lines ((char **)names->pdata, lines, to - from, style);
 }
 
 /* Width of a field's column in text. */
@@ -122,7 +124,7 @@ format_text (const MharDataset *set, const GPtrArray *shown)
   for (guint from = 0, to; from < shown->len; from = to) {
     glong width = 16;
     for (to = from; to < shown->len; to++) {
-      width += width_of (set, g_ptr_array_index ((GPtrArray *) shown, to));
+      width += width_of (set, g_ptr_array_index ((GPtrArray *)shown, to));
       if (width > WIDEST && to > from)
         break;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A training run: every scalar of its checkpoints against the step, in small plots that share their axis of steps. The shaded area
- * around a curve is its interval; the grey one is the null's. */
+/* A training run: every scalar of its checkpoints against the step, in small plots that share their axis of steps. The
+ * shaded area around a curve is its interval; the grey one is the null's. */
 #include "app/figure/figure-data.h"
 #include "app/figure/figure-private.h"
 #include "app/figure/legend.h"
@@ -14,8 +14,8 @@
 
 /* One small plot. */
 typedef struct {
-  const MharField *value, *low, *high;                /* [step]; the ends may be NULL */
-  const MharField *null, *null_low, *null_high;       /* likewise, all three */
+  const MharField *value, *low, *high;          /* [step]; the ends may be NULL */
+  const MharField *null, *null_low, *null_high; /* likewise, all three */
   char *title;
   double from, to; /* of the axis */
 } Curve;
@@ -105,8 +105,7 @@ stretch (const MharField *field, double *from, double *to)
 static void
 find_range (Curve *curve)
 {
-  const MharField *fields[]
-      = { curve->value, curve->low, curve->high, curve->null, curve->null_low, curve->null_high };
+  const MharField *fields[] = { curve->value, curve->low, curve->high, curve->null, curve->null_low, curve->null_high };
   double room;
 
   curve->from = INFINITY;
@@ -198,8 +197,9 @@ prepare_words (MharDrawing *d, const Series *series)
   else
     g_string_append_printf (heading, "   %" G_GSIZE_FORMAT " checkpoints, of steps %.0f to %.0f", n, first, last);
   d->heading = g_string_free (heading, FALSE);
-  d->caption = g_strdup ("Each number of a checkpoint against its step of training, means over tokens and sites. Null: random "
-                         "queries of the same norm; of the head correlation what heads without anything in common have.");
+  d->caption
+      = g_strdup ("Each number of a checkpoint against its step of training, means over tokens and sites. Null: random "
+                  "queries of the same norm; of the head correlation what heads without anything in common have.");
 }
 
 static gboolean
@@ -248,10 +248,9 @@ legend_items (const MharDrawing *d, MharLegendItem *items)
 static MharTextRun
 heading_run (const MharDrawing *d)
 {
-  return (MharTextRun){ .string = d->heading,
-                        .size = d->font,
-                        .bold = d->heading_bold,
-                        .width = MAX (d->out.width - 2 * d->margin, 1) };
+  return (MharTextRun){
+    .string = d->heading, .size = d->font, .bold = d->heading_bold, .width = MAX (d->out.width - 2 * d->margin, 1)
+  };
 }
 
 /* Width of the widest label on an axis of values. */
@@ -303,8 +302,9 @@ place_column (MharDrawing *d, guint column, guint across, const MharFigureRect *
   for (guint i = column; i < series->curves->len && d->font > 0; i += across)
     left = MAX (left, tick_width (d, series->curves->pdata[i], height) + d->small * 0.6);
   for (guint i = column, row = 0; i < series->curves->len; i += across, row++)
-    d->out.panels[i].cells = (MharFigureRect){ area->x + left, area->y + row * (height + in->title + in->gap * 0.8) + in->title,
-                                               MAX (area->width - left, 1e-3), height };
+    d->out.panels[i].cells
+        = (MharFigureRect){ area->x + left, area->y + row * (height + in->title + in->gap * 0.8) + in->title,
+                            MAX (area->width - left, 1e-3), height };
 }
 
 static double
@@ -440,7 +440,8 @@ paint_steps (const MharDrawing *d, cairo_t *cr, const MharFigureRect *cells, gbo
   double pitch = d->font > 0 ? mhar_drawing_text_width (d, widest, d->small) + d->small * 1.2 : cells->width / 4;
   MharTicks ticks;
 
-  mhar_ticks_fit (&ticks, last > first ? first : first - 0.5, last > first ? last : last + 0.5, cells->width * 0.92, pitch);
+  mhar_ticks_fit (&ticks, last > first ? first : first - 0.5, last > first ? last : last + 0.5, cells->width * 0.92,
+                  pitch);
   mhar_drawing_set_source (cr, &d->palette->line);
   cairo_set_line_width (cr, 0.5);
   for (guint i = 0; i < ticks.count; i++) {
@@ -503,7 +504,8 @@ paint_curve (const MharDrawing *d, cairo_t *cr, guint panel)
   paint_line (d, cr, curve, cells, curve->value);
   for (gsize i = 0; i < n; i++)
     if (isfinite (mhar_field_value (curve->value, i)))
-      mhar_mark_paint (d, cr, MHAR_MARK_DOT, step_x (d, cells, i), value_y (curve, cells, mhar_field_value (curve->value, i)), dot);
+      mhar_mark_paint (d, cr, MHAR_MARK_DOT, step_x (d, cells, i),
+                       value_y (curve, cells, mhar_field_value (curve->value, i)), dot);
   paint_frame (d, cr, cells);
 }
 
@@ -517,7 +519,9 @@ paint (const MharDrawing *d, cairo_t *cr)
 
   for (guint i = 0; i < d->out.n_panels; i++) {
     const MharFigureRect *cells = &d->out.panels[i].cells;
-    MharTextRun title = { .string = ((const Curve *)series->curves->pdata[i])->title, .size = d->small, .across = 1, .width = cells->width };
+    MharTextRun title = {
+      .string = ((const Curve *)series->curves->pdata[i])->title, .size = d->small, .across = 1, .width = cells->width
+    };
 
     paint_curve (d, cr, i);
     paint_steps (d, cr, cells, d->font > 0 && i + across >= d->out.n_panels);

@@ -72,7 +72,7 @@ test_hidden_permutation (void)
 
   for (gsize n = 2; n <= 64; n *= 2) {
     for (guint i = 0; i < n; i++)
-      hidden[i] = (guint) ((i * 5 + 3) % n);
+      hidden[i] = (guint)((i * 5 + 3) % n);
     for (gsize i = 0; i < n * n; i++)
       cost[i] = hidden[i / n] == i % n ? 0 : 1e-9 + g_rand_double (rand);
     g_assert_cmpfloat (mhar_assignment (cost, n, to), ==, 0);

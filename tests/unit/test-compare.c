@@ -26,7 +26,7 @@ static MharDataset *
 make_slab (const MharPlan *plan, const guint *order)
 {
   const char *dims[] = { "window", "site", "head", "source" };
-  gsize sites = plan->sites->len, heads = (gsize) plan->heads, shape[] = { WINDOWS, sites, heads, sites };
+  gsize sites = plan->sites->len, heads = (gsize)plan->heads, shape[] = { WINDOWS, sites, heads, sites };
   MharDataset *slab = mhar_dataset_new ("slab");
   MharField *weight = mhar_dataset_add (slab, mhar_field_new ("weight", "", "1", MHAR_FIELD_F64, 4, dims, shape));
 
@@ -34,8 +34,9 @@ make_slab (const MharPlan *plan, const guint *order)
     for (gsize s = 0; s < sites; s++)
       for (gsize h = 0; h < heads; h++)
         for (gsize n = 0; n <= s; n++) {
-          guint32 seed = (guint32) (((w * 16 + s) * 16 + order[h]) * 16 + n + 1) * 2654435761u;
-          weight->data.f64[((w * sites + s) * heads + h) * sites + n] = 1 + (double) (seed >> 16) / 8192 + 3.0 * ((order[h] + s) % (n + 2) == 0);
+          guint32 seed = (guint32)(((w * 16 + s) * 16 + order[h]) * 16 + n + 1) * 2654435761u;
+          weight->data.f64[((w * sites + s) * heads + h) * sites + n]
+              = 1 + (double)(seed >> 16) / 8192 + 3.0 * ((order[h] + s) % (n + 2) == 0);
         }
   return slab;
 }
@@ -91,7 +92,8 @@ test_means_and_bounds (void)
     g_assert_cmpfloat (same->data.f64[s], <=, G_LN2);
   }
   g_assert_cmpfloat_with_epsilon (sum, mhar_dataset_real (out, "js_matched", NAN), 1e-15);
-  g_assert_cmpfloat (mhar_dataset_real (out, "js_matched_low", NAN), <, mhar_dataset_real (out, "js_matched_high", NAN));
+  g_assert_cmpfloat (mhar_dataset_real (out, "js_matched_low", NAN), <,
+                     mhar_dataset_real (out, "js_matched_high", NAN));
 }
 
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The figure of a training run: a plot a scalar, a dot a step where there is a value, and nothing that a file holds or lacks does
- * worse than an error. */
+/* The figure of a training run: a plot a scalar, a dot a step where there is a value, and nothing that a file holds or
+ * lacks does worse than an error. */
 #include "app/figure/colour-map.h"
 #include "app/figure/drawing.h"
 #include "app/figure/figure.h"
@@ -81,7 +81,8 @@ static guint
 count_accent (cairo_surface_t *surface, const MharFigureRect *cells, double x)
 {
   const MharRgb *accent = &mhar_palette_get (MHAR_FIGURE_LIGHT, MHAR_FIGURE_PLAIN)->accent;
-  guint32 want = (guint32)lround (accent->r * 255) << 16 | (guint32)lround (accent->g * 255) << 8 | (guint32)lround (accent->b * 255);
+  guint32 want = (guint32)lround (accent->r * 255) << 16 | (guint32)lround (accent->g * 255) << 8
+                 | (guint32)lround (accent->b * 255);
   const guint8 *data = cairo_image_surface_get_data (surface);
   guint n = 0;
 
@@ -138,7 +139,8 @@ test_values (void)
   g_assert_nonnull (drawing);
   g_assert_cmpint (mhar_drawing_layout (drawing)->kind, ==, MHAR_FIGURE_SERIES);
   for (guint i = 0; i < 5; i++)
-    g_assert_cmpfloat (mhar_drawing_value (drawing, 1, 0, i), ==, mhar_dataset_get (set, "head_js_trained")->data.f64[i]);
+    g_assert_cmpfloat (mhar_drawing_value (drawing, 1, 0, i), ==,
+                       mhar_dataset_get (set, "head_js_trained")->data.f64[i]);
   g_assert_cmpstr (mhar_drawing_label (drawing, 0, TRUE, 2), ==, "step 1000");
 }
 
@@ -146,7 +148,8 @@ test_values (void)
 static void
 test_sizes (void)
 {
-  static const double sizes[][2] = { { 1, 1 }, { 20, 300 }, { 300, 20 }, { 90, 60 }, { 250, 180 }, { 504, 300 }, { 1600, 1200 } };
+  static const double sizes[][2]
+      = { { 1, 1 }, { 20, 300 }, { 300, 20 }, { 90, 60 }, { 250, 180 }, { 504, 300 }, { 1600, 1200 } };
   g_autoptr (MharDataset) set = make_series (5);
   MharFigureOptions options = plain_options ();
 
@@ -164,7 +167,8 @@ test_sizes (void)
       }
       for (guint other = 0; other < p; other++) {
         const MharFigureRect *its = &layout->panels[other].cells;
-        g_assert_true (its->x + its->width <= at->x + 1e-6 || its->y + its->height <= at->y + 1e-6 || at->x + at->width <= its->x + 1e-6);
+        g_assert_true (its->x + its->width <= at->x + 1e-6 || its->y + its->height <= at->y + 1e-6
+                       || at->x + at->width <= its->x + 1e-6);
       }
     }
   }
