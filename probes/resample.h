@@ -32,8 +32,8 @@ guint mhar_resampler_block (const MharResampler *resampler);
 /* The sums kept, over the windows of resample `b`, and with draws exchanged along every last dimension "draw". From any thread. */
 MharPool *mhar_resampler_pool (const MharResampler *resampler, guint64 seed, guint b);
 
-/* The sums kept, of all windows, in two halves at random (mhar_pool_parity 0 and 1): the entries are put into a random order, whose
- * first half, the larger, is one. Of two entries or more. From any thread. */
+/* The sums kept, of all windows, in two halves at random (mhar_pool_parity 0 and 1): the entries are put into a random
+ * order, whose first half, the larger, is one. Of two entries or more. From any thread. */
 MharPool *mhar_resampler_split (const MharResampler *resampler, guint64 seed, guint split);
 
 /* The draws of resample `b`: [n] places in 0 … n − 1. */

@@ -15,9 +15,11 @@
 static gboolean
 check_together (const MharDataset *root, const char *path, GError **error)
 {
-  const MharDataset *compare = mhar_dataset_find_child (root, "compare"), *series = mhar_dataset_find_child (root, "series");
+  const MharDataset *compare = mhar_dataset_find_child (root, "compare"),
+                    *series = mhar_dataset_find_child (root, "series");
 
-  return (compare == NULL || mhar_comparison_check (compare, path, error)) && (series == NULL || mhar_series_check (series, path, error));
+  return (compare == NULL || mhar_comparison_check (compare, path, error))
+         && (series == NULL || mhar_series_check (series, path, error));
 }
 
 static void

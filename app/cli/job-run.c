@@ -22,9 +22,9 @@ typedef struct {
   const MharCliOptions *options;
   MharProbeOptions probe;
   MharRunCheckpoints checkpoints;
-  GArray *steps; /* gint32: of each of `sets` */
+  GArray *steps;              /* gint32: of each of `sets` */
   MharComparison *comparison; /* NULL without --compare */
-  GArray *ids; /* of the first checkpoint, which the second has to share then */
+  GArray *ids;                /* of the first checkpoint, which the second has to share then */
   MharTokenSource *source;
   GPtrArray *devices; /* MharDevice *, opened for the first checkpoint; all run on them */
   MharH5Writer *writer;
@@ -63,7 +63,8 @@ prepare_comparison (Job *job)
   if (!job->options->compare)
     return;
   job->comparison = mhar_comparison_new (a->plan, b->plan);
-  job->probe.context = MIN (mhar_probe_context (&job->probe, a->checkpoint), mhar_probe_context (&job->probe, b->checkpoint));
+  job->probe.context
+      = MIN (mhar_probe_context (&job->probe, a->checkpoint), mhar_probe_context (&job->probe, b->checkpoint));
 }
 
 static gboolean
@@ -93,9 +94,12 @@ prepare (Job *job, GCancellable *cancellable, GError **error)
 {
   const MharCliOptions *o = job->options;
 
-  if (!mhar_run_checkpoints_find (&job->checkpoints, o, error) || !mhar_check_not_input (o, job->checkpoints.names, o->output, error) ||
-      !mhar_check_not_input (o, job->checkpoints.names, o->figure, error) || !mhar_run_checkpoints_open (&job->checkpoints, error) ||
-      !mhar_figure_check_folder (o, mhar_run_checkpoints_pages (&job->checkpoints), error) || !open_devices (job, error))
+  if (!mhar_run_checkpoints_find (&job->checkpoints, o, error)
+      || !mhar_check_not_input (o, job->checkpoints.names, o->output, error)
+      || !mhar_check_not_input (o, job->checkpoints.names, o->figure, error)
+      || !mhar_run_checkpoints_open (&job->checkpoints, error)
+      || !mhar_figure_check_folder (o, mhar_run_checkpoints_pages (&job->checkpoints), error)
+      || !open_devices (job, error))
     return FALSE;
   prepare_comparison (job);
   job->source = mhar_token_source_open (o, cancellable, error);
@@ -132,9 +136,11 @@ find_ids (Job *job, const MharOpened *opened, GError **error)
     job->ids = g_array_ref (ids);
   if (ids->len == job->ids->len && memcmp (ids->data, job->ids->data, ids->len * sizeof (gint32)) == 0)
     return g_steal_pointer (&ids);
-  mhar_bad_input (error, "the tokenizers of the two checkpoints make different ids of %s, so they cannot be compared on it; give "
-                         "ids with --tokens",
-                  job->source->name);
+  mhar_bad_input (
+      error,
+      "the tokenizers of the two checkpoints make different ids of %s, so they cannot be compared on it; give "
+      "ids with --tokens",
+      job->source->name);
   return NULL;
 }
 
@@ -148,8 +154,8 @@ run_probes (Job *job, const MharOpened *opened, const GArray *ids, GCancellable 
 
   note_fallback (job);
   mhar_progress_start (&job->progress, o, name);
-  MharDataset *set = mhar_probe_run (job->devices, opened->checkpoint, opened->plan, (const gint32 *) ids->data, ids->len,
-                                     &job->probe, &hooks, cancellable, error);
+  MharDataset *set = mhar_probe_run (job->devices, opened->checkpoint, opened->plan, (const gint32 *)ids->data,
+                                     ids->len, &job->probe, &hooks, cancellable, error);
   mhar_progress_finish (&job->progress);
   /* An input error is about the ids: the model was checked before. */
   if (set == NULL && error != NULL && g_error_matches (*error, MHAR_ERROR, MHAR_ERROR_INPUT))
@@ -192,9 +198,9 @@ add_together (Job *job)
   }
   if (job->options->series) {
     GPtrArray *skipped = job->checkpoints.skipped;
-    MharDataset *series = mhar_series_new (job->sets, (const gint32 *) job->steps->data);
+    MharDataset *series = mhar_series_new (job->sets, (const gint32 *)job->steps->data);
     g_ptr_array_add (skipped, NULL);
-    mhar_dataset_set_strings (series, "skipped", (const char *const *) skipped->pdata);
+    mhar_dataset_set_strings (series, "skipped", (const char *const *)skipped->pdata);
     mhar_dataset_add_child (job->root, series);
   }
 }
@@ -206,7 +212,8 @@ deliver (Job *job, GError **error)
   const MharCliOptions *o = job->options;
 
   if (job->sets->len == 0)
-    return mhar_bad_input (error, "none of the steps can be run; the first is %s", (char *) g_ptr_array_index (job->checkpoints.skipped, 0));
+    return mhar_bad_input (error, "none of the steps can be run; the first is %s",
+                           (char *)g_ptr_array_index (job->checkpoints.skipped, 0));
   for (guint i = 0; i < job->sets->len; i++) {
     g_autofree char *name = g_strdup_printf ("checkpoint_%u", i);
     MharDataset *set = g_ptr_array_index (job->sets, i);
@@ -242,7 +249,7 @@ mhar_job_run (const MharCliOptions *options, GCancellable *cancellable, GError *
   Job job = { .options = options,
               .probe = options->probe,
               .steps = g_array_new (FALSE, FALSE, sizeof (gint32)),
-              .sets = g_ptr_array_new_with_free_func ((GDestroyNotify) mhar_dataset_unref) };
+              .sets = g_ptr_array_new_with_free_func ((GDestroyNotify)mhar_dataset_unref) };
   gboolean good = prepare (&job, cancellable, error);
 
   for (guint i = 0; good && i < job.checkpoints.opened->len; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --verify: our numbers against a saved reference (app/cli/reference.h), tensor by tensor in the order in which a forward pass makes them:
- * the routing weights of each read, then the logits. */
+/* --verify: our numbers against a saved reference (app/cli/reference.h), tensor by tensor in the order in which a
+ * forward pass makes them: the routing weights of each read, then the logits. */
 #include "app/cli/jobs.h"
 
 #include "app/cli/reference.h"
@@ -22,7 +22,7 @@ typedef struct {
   const MharTensor *tensor;
   const MharSite *site; /* NULL: of the logits */
   Error error;
-  gboolean departs;     /* some token is beyond the tolerance; the first: */
+  gboolean departs; /* some token is beyond the tolerance; the first: */
   guint window, token;
 } Entry;
 
@@ -45,7 +45,7 @@ static void
 accumulate (Error *e, const float *ours, const double *want, gsize n)
 {
   for (gsize i = 0; i < n; i++) {
-    double d = (double) ours[i] - want[i];
+    double d = (double)ours[i] - want[i];
     e->difference += d * d;
     e->norm += want[i] * want[i];
     e->largest = isnan (d) || isnan (e->largest) ? NAN : fmax (e->largest, fabs (d));
@@ -60,7 +60,8 @@ take_token (const Verify *v, Entry *entry, guint window, guint token, const Erro
 
   entry->error.difference += e->difference;
   entry->error.norm += e->norm;
-  entry->error.largest = isnan (e->largest) || isnan (entry->error.largest) ? NAN : fmax (entry->error.largest, e->largest);
+  entry->error.largest
+      = isnan (e->largest) || isnan (entry->error.largest) ? NAN : fmax (entry->error.largest, e->largest);
   if (good || (entry->departs && (entry->window < window || (entry->window == window && entry->token <= token))))
     return;
   entry->departs = TRUE;
@@ -76,7 +77,8 @@ compare_logits (const Verify *v, Entry *entry, guint window, GError **error)
   g_autofree float *ours = g_new (float, vocab);
 
   for (guint i = 0; i < r->n_positions; i++) {
-    g_autofree double *want = mhar_reference_values (entry->tensor, ((gsize) window * r->n_positions + i) * vocab, vocab);
+    g_autofree double *want
+        = mhar_reference_values (entry->tensor, ((gsize)window * r->n_positions + i) * vocab, vocab);
     Error e = { 0, 0, 0 };
     if (!mhar_forward_logits (v->forward, r->positions[i], 1, ours, error))
       return FALSE;
@@ -88,9 +90,10 @@ compare_logits (const Verify *v, Entry *entry, guint window, GError **error)
 
 /* The weights [H, N] of a token, from either layout. */
 static void
-gather (const double *window, const MharReferenceWeights *w, const MharSite *site, guint length, guint token, double *to)
+gather (const double *window, const MharReferenceWeights *w, const MharSite *site, guint length, guint token,
+        double *to)
 {
-  gsize H = (gsize) site->heads, N = (gsize) site->n_sources;
+  gsize H = (gsize)site->heads, N = (gsize)site->n_sources;
 
   for (gsize h = 0; h < H; h++)
     for (gsize n = 0; n < N; n++)
@@ -101,11 +104,11 @@ static gboolean
 compare_weights (const Verify *v, Entry *entry, guint s, guint window, GError **error)
 {
   const MharReference *r = v->reference;
-  gsize size = (gsize) entry->site->heads * entry->site->n_sources, whole = r->length * size;
+  gsize size = (gsize)entry->site->heads * entry->site->n_sources, whole = r->length * size;
   g_autofree double *want = mhar_reference_values (entry->tensor, window * whole, whole), *token = g_new (double, size);
   g_autofree float *ours = g_new (float, whole);
-  int status = mhar_device_ops (v->device)->route_weights (mhar_device_context (v->device), mhar_forward_route (v->forward), (int) s, 0,
-                                                           r->length, ours);
+  int status = mhar_device_ops (v->device)->route_weights (mhar_device_context (v->device),
+                                                           mhar_forward_route (v->forward), (int)s, 0, r->length, ours);
 
   if (!mhar_device_check (v->device, status, "fetching the routing weights", error))
     return FALSE;
@@ -137,10 +140,11 @@ compare_window (Verify *v, guint window, GCancellable *cancellable, GError **err
   const MharReference *r = v->reference;
   guint at = 0;
 
-  if (!mhar_forward_run (v->forward, r->ids + (gsize) window * r->length, 1, r->length, cancellable, error))
+  if (!mhar_forward_run (v->forward, r->ids + (gsize)window * r->length, 1, r->length, cancellable, error))
     return FALSE;
   for (guint s = 0; s < v->plan->sites->len; s++)
-    if (r->weights[s].tensor != NULL && !compare_weights (v, &g_array_index (v->entries, Entry, at++), s, window, error))
+    if (r->weights[s].tensor != NULL
+        && !compare_weights (v, &g_array_index (v->entries, Entry, at++), s, window, error))
       return FALSE;
   return r->logits == NULL || compare_logits (v, &g_array_index (v->entries, Entry, at), window, error);
 }
@@ -194,7 +198,7 @@ format_text (const Verify *v)
   int width = 14;
 
   for (guint i = 0; i < v->entries->len; i++)
-    width = MAX (width, (int) strlen (g_array_index (v->entries, Entry, i).tensor->name));
+    width = MAX (width, (int)strlen (g_array_index (v->entries, Entry, i).tensor->name));
   for (guint i = 0; i < v->entries->len; i++) {
     const Entry *entry = &g_array_index (v->entries, Entry, i);
     g_autofree char *place = place_of (v, entry);
@@ -256,9 +260,10 @@ format_json (const Verify *v)
 
   for (guint i = 0; i < v->entries->len; i++)
     json_array_append_new (list, entry_as_json (v, &g_array_index (v->entries, Entry, i), TRUE));
-  json_t *object = json_pack ("{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:o, s:o}", "schema", 1, "command", v->options->command, "checkpoint",
-                              path, "reference", v->reference->path, "device", mhar_device_spec (v->device), "precision",
-                              mhar_device_precision_name (v->device), "tolerance", v->options->tolerance, "agrees", first == NULL, "first",
+  json_t *object = json_pack ("{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:o, s:o}", "schema", 1, "command",
+                              v->options->command, "checkpoint", path, "reference", v->reference->path, "device",
+                              mhar_device_spec (v->device), "precision", mhar_device_precision_name (v->device),
+                              "tolerance", v->options->tolerance, "agrees", first == NULL, "first",
                               first != NULL ? entry_as_json (v, first, FALSE) : json_null (), "tensors", list);
   char *text = json_dumps (object, JSON_INDENT (1) | JSON_REAL_PRECISION (17)), *line = g_strconcat (text, "\n", NULL);
   free (text);

@@ -51,8 +51,9 @@ gboolean
 mhar_print_results (const MharCliOptions *options, const MharDataset *root, GError **error)
 {
   g_autoptr (GPtrArray) sets = mhar_results_checkpoints (root);
-  const MharDataset *compare = mhar_dataset_find_child (root, "compare"), *series = mhar_dataset_find_child (root, "series");
-  g_autofree char *text = options->json   ? mhar_json_format (root)
+  const MharDataset *compare = mhar_dataset_find_child (root, "compare"),
+                    *series = mhar_dataset_find_child (root, "series");
+  g_autofree char *text = options->json    ? mhar_json_format (root)
                           : series != NULL ? mhar_table_series (series, options->table)
                                            : mhar_table_format (sets, options->table);
   g_autofree char *apart = compare != NULL && !options->json ? mhar_table_compare (compare, options->table) : NULL;
@@ -60,7 +61,8 @@ mhar_print_results (const MharCliOptions *options, const MharDataset *root, GErr
 
   for (guint c = 0; c < sets->len && !options->quiet; c++)
     print_warnings (g_ptr_array_index (sets, c));
-  return mhar_print (text, error) && (more == NULL || mhar_print (more, error)) && (apart == NULL || mhar_print (apart, error));
+  return mhar_print (text, error) && (more == NULL || mhar_print (more, error))
+         && (apart == NULL || mhar_print (apart, error));
 }
 
 gboolean

@@ -79,15 +79,15 @@ typedef struct {
 /* Ten sites, light, plain, all heads, everything else 0. Where a function takes options, NULL means these. */
 void mhar_figure_options_init (MharFigureOptions *options);
 
-/* "deviation", "depth-map", "kl", "collinearity", "coefficients", "compare", "series"; "light", "dark"; "default", "authors". MHAR_ERROR_USAGE listing the
- * names where it is none of them. */
+/* "deviation", "depth-map", "kl", "collinearity", "coefficients", "compare", "series"; "light", "dark"; "default",
+ * "authors". MHAR_ERROR_USAGE listing the names where it is none of them. */
 gboolean mhar_figure_kind_parse (const char *name, MharFigureKind *kind, GError **error);
 gboolean mhar_figure_theme_parse (const char *name, MharFigureTheme *theme, GError **error);
 gboolean mhar_figure_style_parse (const char *name, MharFigureStyle *style, GError **error);
 const char *mhar_figure_kind_name (MharFigureKind kind); /* "default" for MHAR_FIGURE_DEFAULT */
 
-/* Series where the dataset is one; deviation where it holds one, else kl where it holds a slice or head disagreement, else coefficients where it
- * holds them, else collinearity. */
+/* Series where the dataset is one; deviation where it holds one, else kl where it holds a slice or head disagreement,
+ * else coefficients where it holds them, else collinearity. */
 MharFigureKind mhar_figure_default_kind (const MharDataset *set);
 /* Whether the dataset holds what the kind draws. */
 gboolean mhar_figure_available (const MharDataset *set, MharFigureKind kind);
