@@ -242,3 +242,46 @@ mhar_resampler_pool (const MharResampler *r, guint64 seed, guint b)
   mhar_pool_set_windows (pool, r->windows);
   return pool;
 }
+
+/* Whether each of n entries is in the first part of a split (Fisher–Yates over their order). */
+static void
+choose_half (guint64 seed, guint split, guint n, gboolean *first)
+{
+  guint order[MHAR_RESAMPLE_ENTRIES];
+  guint32 words[MHAR_RESAMPLE_ENTRIES];
+
+  mhar_random_words (seed, split, 0, MHAR_STREAM_SPLIT, n, words);
+  for (guint i = 0; i < n; i++)
+    order[i] = i;
+  for (guint i = n - 1; i > 0; i--) {
+    gsize j = mhar_random_below (words[n - 1 - i], i + 1);
+    guint held = order[i];
+    order[i] = order[j];
+    order[j] = held;
+  }
+  for (guint i = 0; i < n; i++)
+    first[order[i]] = i < (n + 1) / 2;
+}
+
+MharPool *
+mhar_resampler_split (const MharResampler *r, guint64 seed, guint split)
+{
+  guint n = mhar_resampler_entries (r);
+  gboolean first[MHAR_RESAMPLE_ENTRIES] = { FALSE };
+  MharPool *pool = mhar_pool_new ();
+
+  if (n > 0)
+    choose_half (seed, split, n, first);
+  for (guint k = 0; k < r->kept->len; k++) {
+    const Kept *kept = g_ptr_array_index (r->kept, k);
+    double *half[2] = { g_new0 (double, MAX (kept->n, 1)), g_new0 (double, MAX (kept->n, 1)) };
+    for (guint e = 0; e < kept->entries->len; e++) {
+      const double *sums = g_ptr_array_index (kept->entries, e);
+      for (gsize i = 0; i < kept->n; i++)
+        half[!first[e]][i] += sums[i];
+    }
+    mhar_pool_put (pool, kept->name, kept->n, half[0], half[1]);
+  }
+  mhar_pool_set_windows (pool, r->windows);
+  return pool;
+}

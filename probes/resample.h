@@ -43,6 +43,10 @@ guint mhar_resampler_block (const MharResampler *resampler);
  * thread. */
 MharPool *mhar_resampler_pool (const MharResampler *resampler, guint64 seed, guint b);
 
+/* The sums kept, of all windows, in two halves at random (mhar_pool_parity 0 and 1): the entries are put into a random
+ * order, whose first half, the larger, is one. Of two entries or more. From any thread. */
+MharPool *mhar_resampler_split (const MharResampler *resampler, guint64 seed, guint split);
+
 /* The draws of resample `b`: [n] places in 0 … n − 1. */
 void mhar_resampled_draws (guint64 seed, guint b, gsize n, guint *draws);
 

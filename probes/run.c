@@ -35,6 +35,16 @@ mhar_probe_options_init (MharProbeOptions *options)
   *options = (MharProbeOptions){ .probes = MHAR_PROBE_ALL, .slices = 4, .null_draws = 32 };
 }
 
+guint
+mhar_probe_context (const MharProbeOptions *options, const MharCheckpoint *checkpoint)
+{
+  int own = mhar_config_body (mhar_checkpoint_config (checkpoint))->context;
+
+  if (options->context > 0)
+    return options->context;
+  return own > 0 ? (guint) MIN (DEFAULT_CONTEXT, own) : DEFAULT_CONTEXT;
+}
+
 static gboolean
 check_slices (guint slices, const MharBody *body, GError **error)
 {
@@ -240,8 +250,7 @@ mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, cons
   g_autoptr (GError) local = NULL;
   MharDataset *out = NULL;
 
-  if (run.options.context == 0)
-    run.options.context = body->context > 0 ? (guint) MIN (DEFAULT_CONTEXT, body->context) : DEFAULT_CONTEXT;
+  run.options.context = mhar_probe_context (options, checkpoint);
   if (options->max_tokens > 0)
     n = MIN (n, (gsize) options->max_tokens);
   run.asked_context = run.options.context;

@@ -47,9 +47,9 @@ mhar_figure_check_plan (const MharCliOptions *options, const MharPlan *plan, con
 }
 
 gboolean
-mhar_figure_check_folder (const MharCliOptions *options, GError **error)
+mhar_figure_check_folder (const MharCliOptions *options, guint n, GError **error)
 {
-  guint n = g_strv_length (options->checkpoints), mode;
+  guint mode;
 
   for (guint i = 0; options->figure != NULL && i < n; i++) {
     g_autofree char *name = mhar_figure_file_name (options->figure, i, n);

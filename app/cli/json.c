@@ -419,6 +419,8 @@ mhar_json_format (const MharDataset *root)
       json_array_append_new (list, mhar_weights_only_is (set) ? mhar_json_weights (set) : checkpoint (set));
   }
   json_object_set_new (object, "checkpoints", list);
+  mhar_json_compare (root, object);
+  mhar_json_series (root, object);
   char *text = json_dumps (object, JSON_INDENT (1) | JSON_REAL_PRECISION (17));
   char *line = g_strconcat (text, "\n", NULL);
   free (text);

@@ -237,6 +237,7 @@ mhar_cli_options_free (MharCliOptions *o)
   g_strfreev (o->checkpoints);
   g_clear_pointer (&o->interventions, g_ptr_array_unref);
   g_free (o->verify);
+  g_free (o->save_reference);
   g_free (o->from);
   g_free (o->text);
   g_free (o->prompt);

@@ -19,7 +19,8 @@ typedef struct {
   char **checkpoints;
   /* what to do, when not the main job */
   gboolean help, version, devices, info, sites, weights_only;
-  char *verify, *from;
+  gboolean compare, series; /* a run of two checkpoints, or of a training run's steps */
+  char *verify, *save_reference, *from;
   double tolerance;
   /* input */
   char *text, *prompt, *tokens;

@@ -61,7 +61,7 @@ typedef struct {
 } MharFigureClass;
 
 extern const MharFigureClass mhar_figure_deviation, mhar_figure_depth_map, mhar_figure_kl, mhar_figure_collinearity,
-    mhar_figure_coefficients, mhar_figure_sources, mhar_figure_compare, mhar_figure_ablation;
+    mhar_figure_coefficients, mhar_figure_sources, mhar_figure_compare, mhar_figure_ablation, mhar_figure_series;
 
 /* Sets the size and with it the sizes of text. */
 void mhar_drawing_set_size (MharDrawing *drawing, double width, double height);

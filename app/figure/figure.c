@@ -10,6 +10,7 @@
 static const MharFigureClass *const classes[] = {
   &mhar_figure_deviation,    &mhar_figure_depth_map, &mhar_figure_kl,
   &mhar_figure_collinearity, &mhar_figure_coefficients, &mhar_figure_sources, &mhar_figure_compare, &mhar_figure_ablation,
+  &mhar_figure_series,
 };
 
 static const MharFigureClass *
@@ -44,7 +45,7 @@ mhar_figure_kind_parse (const char *name, MharFigureKind *kind, GError **error)
       return TRUE;
     }
   g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE,
-                "figure kind “%s” is not one of deviation, depth-map, kl, collinearity, coefficients, ablation", name);
+               "figure kind “%s” is not one of deviation, depth-map, kl, collinearity, coefficients, ablation, compare, series", name);
   return FALSE;
 }
 
@@ -81,6 +82,8 @@ mhar_figure_available (const MharDataset *set, MharFigureKind kind)
 MharFigureKind
 mhar_figure_default_kind (const MharDataset *set)
 {
+  if (mhar_figure_series.available (set))
+    return MHAR_FIGURE_SERIES;
   if (mhar_figure_deviation.available (set))
     return MHAR_FIGURE_DEVIATION;
   if (mhar_figure_kl.available (set))

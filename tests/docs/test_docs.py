@@ -21,7 +21,7 @@ PAGE = os.path.join(DATA, "mhar-probe.1.rst")
 COMPLETION = os.path.join(DATA, "mhar-probe.bash")
 DEMO = ["config.json", "model.safetensors", "tokenizer.json"]
 SHORT_RUN = "--max-tokens 12 --context 6 --null-draws 2 --match-sources 6 --device cpu -q".split()
-TAKES_ANYTHING = {"--config", "--map", "--text", "--prompt", "--tokens", "--output", "--figure", "--verify", "--from", "--device"}
+TAKES_ANYTHING = {"--config", "--map", "--text", "--prompt", "--tokens", "--output", "--figure", "--verify", "--save-reference", "--from", "--device"}
 # Sites, sources and heads of a checkpoint: what is one of them only the checkpoint can tell.
 TAKES_SITES = {"--ablate", "--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform", "--top-k", "--regroup"}
 AFTER_EQUALS = {"--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform"}  # a value, or none
@@ -148,7 +148,7 @@ def check_completion_files():
     checkpoints = {"a.pt", "a.pth", "a.bin"}
     kinds = {"--tokens": {"a.u16", "a.u32", "a.npy"}, "--output": {"a.h5"}, "-o": {"a.h5"}, "--from": {"a.h5"},
              "--figure": {"a.pdf", "a.svg", "a.png"}, "-f": {"a.pdf", "a.svg", "a.png"},
-             "--verify": {"a.safetensors"}, "--config": {"a.json"}, "--map": {"a.json"}}
+             "--verify": {"a.safetensors"}, "--save-reference": {"a.safetensors"}, "--config": {"a.json"}, "--map": {"a.json"}}
     bad = []
     with tempfile.TemporaryDirectory() as folder:
         everything = set().union(*kinds.values()) | checkpoints | {"a.txt", "with space.u16"}
@@ -174,6 +174,18 @@ def keys_of(value):
     return set().union(*[keys_of(v) for v in value]) if isinstance(value, list) else set()
 
 
+def check_together(folders):
+    """Complaints about rows of --compare, and the keys that --compare and --series add but for intervals and numbers of checkpoints."""
+    page = section("COMPARING")
+    rows = run("--compare", *[folders[1]] * 2, *SHORT_RUN, "--depth-maps", "--table", "markdown").stdout.split("\n\n")
+    labels = {re.sub(r" \(nat\)$", "", line.split("|")[1].strip()) for line in rows[1].splitlines()[2:]} if len(rows) > 2 else set()
+    bad = [f"the man page does not explain the row “{x}” of a comparison" for x in sorted(labels) if f"**{x}**" not in page]
+    answers = [json.loads(run("--compare", *[folders[1]] * 2, *SHORT_RUN, "--depth-maps", "--json").stdout)["compare"],
+               json.loads(run("--compare", *folders, *SHORT_RUN, "--depth-maps", "--json").stdout)["compare"]]
+    keys = {key for key in keys_of(answers) if not key.endswith("_interval")} | {"js_matched_interval"}
+    return bad + ([] if len(labels) > 8 else ["a comparison has hardly any rows"]), keys
+
+
 def check_output_words():
     """Every row of the table and every key of the JSON is explained."""
     folders = [os.path.join(DATA, "demo", name) for name in ("single", "mhar")]
@@ -191,21 +203,27 @@ def check_output_words():
     titles = {re.sub(r" \(nat(/token)?\)$", "", label.strip("*")) for label in labels if label.startswith("**")}
     labels = {re.sub(r" \(nat/token\)$", "", label) for label in labels if not label.startswith("**")}
     page, keys = section("THE TABLE"), section("JSON")
-    bad = [f"the man page does not explain the row “{x}”" for x in sorted(labels) if f"**{x}**" not in page]
+    together, compared = check_together(folders)
+    bad = together + [f"the man page does not explain the key {x}" for x in sorted(compared) if f"``{x}``" not in keys]
+    bad += [f"the man page does not explain the row “{x}”" for x in sorted(labels) if f"**{x}**" not in page]
     bad += [f"the man page does not name the heading “{x}”" for x in sorted(titles) if f"*{x}*" not in page]
     return bad + [f"the man page does not explain the key {x}" for x in sorted(keys_of([json.loads(x.stdout) for x in (answer, answered, edited[1])]))
                   if f"``{x}``" not in keys]
 
 
 def check_schema():
-    """Every variable and attribute of a file of --weights-only, and every variable of interventions, is in the schema."""
+    """Every variable and attribute of a file of --weights-only, and every variable of interventions and of a comparison, is in the
+    schema."""
     text, bad = read(os.path.join(DATA, "hdf5-schema.md")), []
+    demo = os.path.join(DATA, "demo", "mhar")
     with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "w.h5")
-        run("--weights-only", os.path.join(DATA, "demo", "mhar"), "-q", "-o", out)
-        with h5py.File(out) as f:
-            group = f["checkpoint_0"]
-            for name, field in group.items():
+        weights, apart, out = (os.path.join(folder, name) for name in ("w.h5", "c.h5", "out.h5"))
+        run("--weights-only", demo, "-q", "-o", weights)
+        run("--compare", demo, demo, *SHORT_RUN, "--depth-maps", "-o", apart)
+        with h5py.File(weights) as f, h5py.File(apart) as g:
+            for name, field in [*f["checkpoint_0"].items(), *g["compare"].items()]:
+                if name.endswith(("_low", "_high")):
+                    continue
                 dims = ", ".join(scale.values()[0].name.split("/")[-1] for scale in field.dims if len(scale))
                 row = re.search(rf"^\|[^|]*`{name}`[^|]*\|[^|]*\|([^|]*)\|", text, re.M)
                 if row is None:
@@ -321,7 +339,7 @@ def main():
             ("choices, limits and defaults are right", check_choices),
             ("the completion offers files by their ending", check_completion_files),
             ("the man page explains what is printed", check_output_words),
-            ("the schema has what --weights-only writes", check_schema),
+            ("the schema has what --weights-only and --compare write", check_schema),
             ("rst2man and groff have no complaints", check_rst),
             ("README.md describes the demo checkpoints", check_demo_readme),
             ("everything is installed", lambda: check_installed(prefix, options)),
