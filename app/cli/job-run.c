@@ -10,6 +10,7 @@
 #include "core/h5file.h"
 #include "core/provenance.h"
 #include "probes/intervention.h"
+#include "probes/reads.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -68,7 +69,7 @@ open_checkpoints (Job *job, GError **error)
     if (!mhar_open_checkpoint (o, o->checkpoints[i], &opened->checkpoint, &opened->plan, error) ||
         !mhar_figure_check_plan (o, opened->plan, o->checkpoints[i], error))
       return FALSE;
-    if (!mhar_interventions_check (opened->plan, &o->probe, error)) {
+    if (!mhar_interventions_check (opened->plan, &o->probe, error) || !mhar_reads_check (opened->plan, &o->probe, error)) {
       g_prefix_error (error, "%s: ", o->checkpoints[i]);
       return FALSE;
     }

@@ -18,4 +18,7 @@ json_t *mhar_json_weights (const MharDataset *set);
 /* Adds "interventions" and "ablation_map" to a checkpoint's object, where it has them. */
 void mhar_json_interventions (const MharDataset *set, json_t *object);
 
+/* Adds "reads", where it has them. */
+void mhar_json_reads (const MharDataset *set, json_t *object);
+
 G_END_DECLS

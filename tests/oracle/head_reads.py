@@ -128,7 +128,7 @@ class Tokens:
                 out.append(2)
                 continue
             start = self.span(t)[0]
-            before = self.raw[max(start - 4, 0):start].decode("utf-8", "ignore")
+            before = self.raw[max(start - 4, 0):start].decode("utf-8", "replace")
             follows = t > 0 and self.ids[t - 1] not in self.ends and before != "" and is_letter(before[-1])
             out.append(1 if at == 0 and (start < self.at[t] or follows) else 0)
         return np.array(out)
