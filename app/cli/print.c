@@ -2,6 +2,7 @@
 #include "app/cli/jobs.h"
 
 #include "app/cli/json.h"
+#include "app/cli/table-reads.h"
 #include "app/cli/table.h"
 #include "core/dialect.h"
 #include "core/error.h"
@@ -51,11 +52,12 @@ mhar_print_results (const MharCliOptions *options, const MharDataset *root, GErr
 {
   g_autoptr (GPtrArray) sets = mhar_results_checkpoints (root);
   g_autofree char *text = options->json ? mhar_json_format (root) : mhar_table_format (sets, options->table);
-  g_autofree char *more = options->json || options->table != MHAR_TABLE_TEXT ? NULL : mhar_table_weights (sets);
+  gboolean whole = !options->json && options->table == MHAR_TABLE_TEXT;
+  g_autofree char *more = whole ? mhar_table_weights (sets) : NULL, *cells = whole ? mhar_table_reads_cells (sets) : NULL;
 
   for (guint c = 0; c < sets->len && !options->quiet; c++)
     print_warnings (g_ptr_array_index (sets, c));
-  return mhar_print (text, error) && (more == NULL || mhar_print (more, error));
+  return mhar_print (text, error) && (more == NULL || mhar_print (more, error)) && (cells == NULL || mhar_print (cells, error));
 }
 
 gboolean
