@@ -82,6 +82,16 @@ fits (const MharDataset *set, guint which)
   return TRUE;
 }
 
+/* Whether the checkpoint itself has as many sites, heads and sources. */
+static gboolean
+agrees (const MharDataset *set, const MharDataset *reads, const char *name)
+{
+  const MharField *own = mhar_dataset_get (reads, name), *its = mhar_dataset_get (set, name);
+
+  return its != NULL && its->type == MHAR_FIELD_I32 && its->n_dims == 1 && its->shape[0] == own->shape[0] &&
+         memcmp (own->data.i32, its->data.i32, own->shape[0] * sizeof (gint32)) == 0;
+}
+
 static gboolean
 counts_fit (const MharDataset *set)
 {
@@ -112,7 +122,7 @@ mhar_reads_results_check (const MharDataset *set, const char *path, GError **err
       return mhar_bad_input (
           error, "%s: %s/reads/%s is missing, or has another type or other dimensions than schema 1 gives it; the file is damaged",
           path, mhar_dataset_name (set), expected[i].name);
-  if (reads != NULL && !counts_fit (reads))
+  if (reads != NULL && (!agrees (set, reads, "n_heads") || !agrees (set, reads, "n_sources") || !counts_fit (reads)))
     return mhar_bad_input (error, "%s: %s/reads names sites, heads or sources that it does not hold; the file is damaged", path,
                            mhar_dataset_name (set));
   return TRUE;

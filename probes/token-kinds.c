@@ -287,3 +287,15 @@ mhar_token_kinds_around (const MharTokenKinds *k, gsize token, char **before, ch
   *text = text_of (k, start, end);
   *after = text_of (k, end, to);
 }
+
+gboolean
+mhar_text_runs_leftward (const char *text)
+{
+  for (const char *at = text; *at != '\0'; at = g_utf8_next_char (at)) {
+    gunichar c = g_utf8_get_char (at);
+    if ((c >= 0x590 && c <= 0x8ff) || (c >= 0xfb1d && c <= 0xfdff) || (c >= 0xfe70 && c <= 0xfeff) ||
+        (c >= 0x10800 && c <= 0x10fff) || (c >= 0x1e800 && c <= 0x1efff))
+      return TRUE;
+  }
+  return FALSE;
+}

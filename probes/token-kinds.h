@@ -50,6 +50,10 @@ guint32 mhar_token_kinds_document (const MharTokenKinds *kinds, gsize token);
  * Of kinds that have text; g_free each. */
 void mhar_token_kinds_around (const MharTokenKinds *kinds, gsize token, char **before, char **text, char **after);
 
+/* Whether some of the text is of a script that is written from right to left: it needs isolating where more than it stands
+ * on the line. */
+gboolean mhar_text_runs_leftward (const char *text);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharTokenKinds, mhar_token_kinds_free)
 
 G_END_DECLS

@@ -4,6 +4,7 @@
 #include "app/cli/jobs.h"
 #include "app/cli/table-rows.h"
 #include "probes/reads.h"
+#include "probes/token-kinds.h"
 
 #include <math.h>
 
@@ -59,18 +60,6 @@ mhar_escape (const char *text)
   return g_string_free (line, FALSE);
 }
 
-static gboolean
-runs_leftward (const char *text)
-{
-  for (const char *at = text; *at != '\0'; at = g_utf8_next_char (at)) {
-    gunichar c = g_utf8_get_char (at);
-    if ((c >= 0x590 && c <= 0x8ff) || (c >= 0xfb1d && c <= 0xfdff) || (c >= 0xfe70 && c <= 0xfeff) ||
-        (c >= 0x10800 && c <= 0x10fff) || (c >= 0x1e800 && c <= 0x1efff))
-      return TRUE;
-  }
-  return FALSE;
-}
-
 /* "the cat « sat» on the"; between isolates where it holds letters that run leftward, so that they turn nothing around
  * but each other. */
 static char *
@@ -86,7 +75,7 @@ in_context (const MharDataset *reads, int example)
   g_autofree char *line = g_strdup_printf ("%s«%s»%s", text[0], text[1], text[2]);
   for (guint i = 0; i < 3; i++)
     g_free (text[i]);
-  return runs_leftward (line) ? g_strdup_printf ("\u2068%s\u2069", line) : g_steal_pointer (&line);
+  return mhar_text_runs_leftward (line) ? g_strdup_printf ("\u2068%s\u2069", line) : g_steal_pointer (&line);
 }
 
 /* ---- the table ---- */

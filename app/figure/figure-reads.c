@@ -495,9 +495,8 @@ short_label (const Panel *panel, guint i)
   return dash != NULL ? g_strndup (label, (gsize)(dash - label)) : g_strdup (label);
 }
 
-/* Every how many columns there is room for a label. */
-static guint
-label_step (const MharDrawing *d, const Panel *panel, double slot)
+static double
+longest_label (const MharDrawing *d, const Panel *panel)
 {
   double longest = 0;
 
@@ -505,17 +504,20 @@ label_step (const MharDrawing *d, const Panel *panel, double slot)
     g_autofree char *label = short_label (panel, i);
     longest = MAX (longest, mhar_drawing_text_width (d, label, d->small));
   }
-  return (guint)MAX (ceil ((longest + d->small * 0.5) / slot), 1);
+  return longest;
 }
 
+/* Names a little smaller where that makes room for all, positions every so many. */
 static void
 paint_labels (const MharDrawing *d, cairo_t *cr, const Panel *panel, const MharFigureRect *cells)
 {
-  double slot = cells->width / panel->n;
+  double slot = cells->width / panel->n, needed = longest_label (d, panel) + d->small * 0.5;
+  double size = panel->bars && needed > slot ? MAX (d->small * slot / needed, d->small * 0.8) : d->small;
+  guint step = (guint)MAX (ceil (needed * size / d->small / slot - 1e-9), 1);
 
-  for (guint i = 0, step = label_step (d, panel, slot); i < panel->n; i += step) {
+  for (guint i = 0; i < panel->n; i += step) {
     g_autofree char *label = short_label (panel, i);
-    MharTextRun run = { .string = label, .size = d->small, .along = 0.5 };
+    MharTextRun run = { .string = label, .size = size, .along = 0.5 };
 
     mhar_drawing_write (d, cr, &run, cells->x + slot * (i + 0.5), cells->y + cells->height + d->small * 0.5, NULL);
   }
