@@ -133,6 +133,8 @@ check_about (const MharCliOptions *o, GError **error)
                              about_figures[i]);
   if (o->verify == NULL && is_given (o, "tolerance"))
     return mhar_bad_usage (error, "--tolerance is what --verify allows, and that is not asked for; leave it out");
+  if (o->reads->len == 0 && is_given (o, "top-tokens"))
+    return mhar_bad_usage (error, "--top-tokens is about the lists of --reads, and they are not asked for; leave it out");
   if (o->json && is_given (o, "table"))
     return mhar_bad_usage (error, "--json and --table are two ways to print the results; choose one");
   return TRUE;
