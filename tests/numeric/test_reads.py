@@ -156,7 +156,7 @@ def check_refused(scratch):
         good = r.returncode == 2 and says in r.stderr and r.stderr.count("\n") == 1 and r.stdout == ""
         out.append((0 if good else np.inf, f"{spec!r}: {r.returncode} {r.stderr!r}"))
     plain = run("--reads", os.path.join(TESTS, "fixtures", "mini-baseline"), "--tokens", ids_of(DEMO, MIXED, scratch)[1], check=False)
-    out.append((0 if plain.returncode == 2 and "nothing is read over depth" in plain.stderr else np.inf, plain.stderr))
+    out.append((0 if plain.returncode == 2 and "nothing is read over depth" in plain.stderr else np.inf, plain.stderr.strip()))
     return f"{len(out)} refusals", *max(out)
 
 
@@ -196,7 +196,7 @@ def main():
         with tempfile.TemporaryDirectory() as scratch:
             what, worst, where = case[0](scratch) if callable(case[0]) else check(*case, scratch)
         failed += not worst <= 1
-        print(f"{'ok' if worst <= 1 else 'not ok'} {number} - {name}: {what}, largest error {worst:.1%} of the allowance ({where})",
+        print(f"{'ok' if worst <= 1 else 'not ok'} {number} - {name}: {what}, largest error {worst:.1%} of the allowance ({where.strip()})",
               flush=True)
     return 1 if failed else 0
 
