@@ -20,7 +20,8 @@ mhar_figure_check_plan (const MharCliOptions *options, const MharPlan *plan, con
                 { MHAR_FIGURE_DEPTH_MAP, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 1 },
                 { MHAR_FIGURE_KL, MHAR_PROBE_KL, "--kl", 1 },
                 { MHAR_FIGURE_COLLINEARITY, MHAR_PROBE_COLLINEARITY, "--collinearity", 0 },
-                { MHAR_FIGURE_COEFFICIENTS, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 0 } };
+                { MHAR_FIGURE_COEFFICIENTS, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 0 },
+                { MHAR_FIGURE_READS, MHAR_PROBE_READS, "--reads", 1 } };
   int most = 0;
 
   if (options->figure != NULL && options->kind == MHAR_FIGURE_ABLATION && !options->probe.ablation_map)

@@ -391,6 +391,7 @@ checkpoint (const MharDataset *set)
   add_coefficients (set, object);
   add_sites (set, object);
   mhar_json_interventions (set, object);
+  mhar_json_reads (set, object);
   for (guint w = 0; warnings != NULL && warnings[w] != NULL; w++)
     json_array_append_new (list, json_string (warnings[w]));
   json_object_set_new (object, "warnings", list);

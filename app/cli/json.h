@@ -22,4 +22,7 @@ void mhar_json_series (const MharDataset *root, json_t *object);
 /* Adds "interventions" and "ablation_map" to a checkpoint's object, where it has them. */
 void mhar_json_interventions (const MharDataset *set, json_t *object);
 
+/* Adds "reads", where it has them. */
+void mhar_json_reads (const MharDataset *set, json_t *object);
+
 G_END_DECLS

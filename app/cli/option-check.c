@@ -144,6 +144,8 @@ check_about (const MharCliOptions *o, GError **error)
     return mhar_bad_usage (error, "--figure-kind compare draws what --compare measures; ask for that too");
   if (o->from == NULL && o->kind == MHAR_FIGURE_SERIES && !o->series)
     return mhar_bad_usage (error, "--figure-kind series draws what --series measures; ask for that too");
+  if (o->reads->len == 0 && is_given (o, "top-tokens"))
+    return mhar_bad_usage (error, "--top-tokens is about the lists of --reads, and they are not asked for; leave it out");
   if (o->json && is_given (o, "table"))
     return mhar_bad_usage (error, "--json and --table are two ways to print the results; choose one");
   return TRUE;

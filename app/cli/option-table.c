@@ -2,6 +2,7 @@
 #include "app/cli/option-table.h"
 
 #include "probes/intervention.h"
+#include "probes/reads.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -165,12 +166,20 @@ parse_regroup (const char *text, gpointer field, GError **error)
   return mhar_interventions_parse (*(GPtrArray **) field, MHAR_INTERVENTION_REGROUP, text, error);
 }
 
+static gboolean
+parse_reads (const char *text, gpointer field, GError **error)
+{
+  return mhar_reads_specs_parse (*(GPtrArray **) field, text, error);
+}
+
 static const MharOptionRow probe_rows[] = {
   { "kl", 0, BITS, AT (probe.probes), NULL, "Slice or head disagreement, and its random-query null", MHAR_PROBE_KL },
   { "depth-maps", 0, BITS, AT (probe.probes), NULL, "Depth maps, deviation, entropy, contribution",
     MHAR_PROBE_DEPTH_MAPS },
   { "collinearity", 0, BITS, AT (probe.probes), NULL, "Cosines between sublayer outputs", MHAR_PROBE_COLLINEARITY },
-  { "all", 0, BITS, AT (probe.probes), NULL, "All of them (the default)", MHAR_PROBE_ALL },
+  { "reads", 0, PARSED, AT (reads), "SITE:HEAD:SOURCE", "What heads read, as L3.mlp:2:embed (last:*:top)",
+    .if_alone = MHAR_READS_DEFAULT, .parse = parse_reads },
+  { "all", 0, BITS, AT (probe.probes), NULL, "All of them but --reads (the default)", MHAR_PROBE_ALL },
   { "compare", 0, FLAG, AT (compare), NULL, "Also how far the routing of two checkpoints lies apart" },
   { "series", 0, FLAG, AT (series), NULL,
     "The steps of a training run, of a folder or one by one, as curves" },
@@ -185,6 +194,7 @@ static const MharOptionRow probe_rows[] = {
   { "null-tokens", 0, WIDE, AT (probe.null_tokens), "N", "Tokens the nulls see (all)", 1, G_MAXINT32 },
   { "match-sources", 0, COUNT, AT (probe.match_sources), "M",
     "Also over M evenly spaced sources of every site that has them", 2, 65536 },
+  { "top-tokens", 0, COUNT, AT (probe.top_tokens), "K", "Tokens in each list of --reads (10)", 1, MHAR_READS_MOST_TOKENS },
   { "seed", 0, WIDE, AT (probe.seed), "N", "Seed of the random queries (0)", 0, G_MAXUINT64 },
   { NULL },
 };

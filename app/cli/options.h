@@ -26,6 +26,7 @@ typedef struct {
   char *text, *prompt, *tokens;
   MharProbeOptions probe;
   GPtrArray *interventions; /* MharIntervention *, what probe.interventions borrows where there are any */
+  GPtrArray *reads;         /* likewise of probe.reads */
   /* model */
   char *device;
   char *config; /* in place of the checkpoint's config.json */

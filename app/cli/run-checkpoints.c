@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "probes/compare.h"
 #include "probes/intervention.h"
+#include "probes/reads.h"
 #include "probes/series.h"
 
 #include <stdio.h>
@@ -81,7 +82,7 @@ check_one (const MharRunCheckpoints *c, guint i, GError **error)
 
   if (!mhar_figure_check_plan (o, opened->plan, path, error))
     return FALSE;
-  if (!mhar_interventions_check (opened->plan, &o->probe, error)) {
+  if (!mhar_interventions_check (opened->plan, &o->probe, error) || !mhar_reads_check (opened->plan, &o->probe, error)) {
     g_prefix_error (error, "%s: ", path);
     return FALSE;
   }

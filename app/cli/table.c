@@ -3,6 +3,7 @@
 
 #include "app/cli/jobs.h"
 #include "app/cli/table-interventions.h"
+#include "app/cli/table-reads.h"
 #include "app/cli/table-rows.h"
 
 #include <math.h>
@@ -270,6 +271,7 @@ format_csv (GString *out, const GPtrArray *sets)
     csv_controls (out, path_of (sets, c), mhar_dataset_find_child (set, "controls"));
     CsvPlace place = { out, path_of (sets, c) };
     mhar_csv_interventions (set, append_csv_number, &place);
+    mhar_csv_reads (set, append_csv_number, &place);
   }
 }
 
@@ -299,5 +301,6 @@ mhar_table_format (const GPtrArray *sets, MharTableStyle style)
     return g_string_free (out, FALSE);
   }
   mhar_table_interventions (sets, lines);
+  mhar_table_reads (sets, lines);
   return mhar_table_lines (names, lines, sets->len, style);
 }

@@ -21,7 +21,8 @@ typedef enum {
   MHAR_FIGURE_SOURCES,      /* effective number of sources by site; what each source gives one site */
   MHAR_FIGURE_COMPARE,      /* one map of this dataset and of another, and the difference */
   MHAR_FIGURE_ABLATION,     /* what leaving each source of each site out does to the loss, beside the routing mass */
-  MHAR_FIGURE_SERIES        /* of a training run's "series": every scalar against the step */
+  MHAR_FIGURE_SERIES,       /* of a training run's "series": every scalar against the step */
+  MHAR_FIGURE_READS         /* what a head reads of a source: its weight by position, class and piece of the token */
 } MharFigureKind;
 
 typedef enum { MHAR_FIGURE_LIGHT, MHAR_FIGURE_DARK } MharFigureTheme;
@@ -70,6 +71,8 @@ typedef struct {
   MharFigureRect view;      /* of maps: the part shown, in cells (columns across, rows down); width 0: all */
   gboolean deviation;       /* compare: deviations, not weights; depth map: what its numbers are called */
   guint site;               /* sources: whose sources the lower plot shows */
+  gboolean cell;            /* reads: that of `site`, `head` and `source`; else the first that was asked for */
+  guint source;
   gboolean sorted;          /* sources: the largest first, not the oldest */
   const MharDataset *other; /* compare: the second dataset. Borrowed */
   gboolean fill;     /* one map takes all the room there is, whatever that makes of its cells, and has no titles */
@@ -80,7 +83,7 @@ typedef struct {
 /* Ten sites, light, plain, all heads, everything else 0. Where a function takes options, NULL means these. */
 void mhar_figure_options_init (MharFigureOptions *options);
 
-/* "deviation", "depth-map", "kl", "collinearity", "coefficients", "ablation", "compare", "series"; "light", "dark"; "default",
+/* "deviation", "depth-map", "kl", "collinearity", "coefficients", "ablation", "compare", "series", "reads"; "light", "dark"; "default",
  * "authors". MHAR_ERROR_USAGE listing the names where it is none of them. */
 gboolean mhar_figure_kind_parse (const char *name, MharFigureKind *kind, GError **error);
 gboolean mhar_figure_theme_parse (const char *name, MharFigureTheme *theme, GError **error);
@@ -88,7 +91,7 @@ gboolean mhar_figure_style_parse (const char *name, MharFigureStyle *style, GErr
 const char *mhar_figure_kind_name (MharFigureKind kind); /* "default" for MHAR_FIGURE_DEFAULT */
 
 /* Series where the dataset is one; deviation where it holds one, else kl where it holds a slice or head disagreement,
- * else coefficients where it holds them, else collinearity. */
+ * else coefficients where it holds them, else reads where it holds them and no collinearity, else that. */
 MharFigureKind mhar_figure_default_kind (const MharDataset *set);
 /* Whether the dataset holds what the kind draws. */
 gboolean mhar_figure_available (const MharDataset *set, MharFigureKind kind);

@@ -3,6 +3,7 @@
 
 #include "app/gui/run-command.h"
 #include "app/gui/run-progress.h"
+#include "app/gui/run-reads.h"
 #include "core/error.h"
 #include "core/provenance.h"
 #include "probes/conclude.h"
@@ -206,10 +207,12 @@ run_ids (Job *job, MharOpened *opened, const GArray *tokens, GError **error)
 
   for (gsize i = 0; i < n; i++)
     ids[i] = g_array_index (tokens, MharToken, i).id;
+  MharProbeOptions options = job->request->options;
+  mhar_run_limit_reads (&options, plan);
   job->room = capture_room (plan, n);
   job->began = g_get_monotonic_time ();
   MharRunHooks hooks = { on_progress, on_slab, job->index == 0, job, on_partial, TRUE, job->room };
-  return mhar_probe_run (job->devices, mhar_opened_checkpoint (opened), plan, ids, n, &job->request->options, &hooks,
+  return mhar_probe_run (job->devices, mhar_opened_checkpoint (opened), plan, ids, n, &options, &hooks,
                          job->cancellable, error);
 }
 

@@ -2,6 +2,7 @@
 /* Running what is open, and what is seen of it meanwhile. */
 #include "app/gui/window-private.h"
 
+#include "app/gui/run-reads.h"
 #include "core/device.h"
 
 #include <glib/gi18n.h>
@@ -166,6 +167,7 @@ make_request (MharWindow *self)
   request->text_name = g_strdup (mhar_prompt_panel_get_name (self->prompt));
   request->device = g_strdup (device < self->devices->len ? g_ptr_array_index (self->devices, device) : "auto");
   mhar_probe_panel_read (self->probe, &request->options);
+  mhar_run_ask_reads (&request->options, g_bytes_get_size (request->text));
   if (self->result != NULL && same_run (request, self->ran))
     request->previous = mhar_run_result_ref (self->result);
   return request;

@@ -76,7 +76,7 @@ for title, words, args in [
 
 # What would be ignored is refused.
 PROBES = ["--kl", "--depth-maps", "--collinearity", "--all", "--slices=4", "--slicing=interleaved", "--null-draws=4", "--null-norm=slice",
-          "--null-tokens=9", "--match-sources=3", "--seed=1"]
+          "--null-tokens=9", "--match-sources=3", "--seed=1", "--reads", "--top-tokens=3"]
 RUNS = ["--context=8", "--max-tokens=8", "--skip-first=1", "--batch=1"]
 MODEL = ["--device=cpu", "--precision=fp32", "--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--routing=plain"]
 OUTPUT = ["--digest", "--table=csv", "--json", "--figure-kind=kl", "--first-sites=3", "--theme=dark", "--style=authors"]
@@ -106,6 +106,7 @@ for job, args, heeded in [
 for name in ("--figure-kind=kl", "--first-sites=3", "--theme=dark", "--style=authors"):
     add(f"usage: {name} without --figure", misuse, [name.partition("=")[0], "name it with --figure"], MH, *SHORT, name)
 add("usage: --tolerance without --verify", misuse, ["--tolerance", "--verify"], MH, *SHORT, "--tolerance", "1")
+add("usage: --top-tokens without --reads", misuse, ["--top-tokens", "--reads"], MH, *SHORT, "--top-tokens", "3")
 for job in ([], ["--weights-only"]):
     add(f"usage: --json and --table {job}", misuse, ["--json and --table", "choose one"], MH, *job, "--json", "--table", "csv")
 add("usage: --json and --table of a saved run", misuse, ["--json and --table", "choose one"], "--from", "x.h5", "--table", "text", "--json")

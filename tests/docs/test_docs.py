@@ -23,8 +23,8 @@ DEMO = ["config.json", "model.safetensors", "tokenizer.json"]
 SHORT_RUN = "--max-tokens 12 --context 6 --null-draws 2 --match-sources 6 --device cpu -q".split()
 TAKES_ANYTHING = {"--config", "--map", "--text", "--prompt", "--tokens", "--output", "--figure", "--verify", "--save-reference", "--from", "--device"}
 # Sites, sources and heads of a checkpoint: what is one of them only the checkpoint can tell.
-TAKES_SITES = {"--ablate", "--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform", "--top-k", "--regroup"}
-AFTER_EQUALS = {"--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform"}  # a value, or none
+TAKES_SITES = {"--ablate", "--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform", "--top-k", "--regroup", "--reads"}
+AFTER_EQUALS = {"--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform", "--reads"}  # a value, or none
 
 
 def run(*words, program=PROGRAM, data=DATA, **more):
@@ -193,10 +193,11 @@ def check_output_words():
     rows = run(*folders, *SHORT_RUN, "--table", "markdown").stdout.splitlines()[2:]
     weights, answered = (run("--weights-only", *folders, "-q", *how) for how in (["--table", "markdown"], ["--json"]))
     rows += weights.stdout.splitlines()[2:]
-    edited = [run(folders[1], *SHORT_RUN, "--ablation-map", *how) for how in (["--table", "markdown"], ["--json", "--uniform"])]
+    edited = [run(folders[1], *SHORT_RUN, "--ablation-map", "--reads", *how)
+              for how in (["--table", "markdown"], ["--json", "--uniform"])]
     rows += edited[0].stdout.splitlines()[2:]
     if edited[0].returncode or edited[1].returncode:
-        return ["the interventions cannot be run: " + edited[0].stderr + edited[1].stderr]
+        return ["interventions and reads cannot be run: " + edited[0].stderr + edited[1].stderr]
     if table.returncode or answer.returncode or weights.returncode or answered.returncode or len(rows) < 30:
         return ["the demo checkpoints cannot be run: " + table.stderr]
     labels = {row.replace("\\|", "¦").split("|")[1].strip().replace("¦", "\\|") for row in rows}
@@ -212,7 +213,7 @@ def check_output_words():
 
 
 def check_schema():
-    """Every variable and attribute of a file of --weights-only, and every variable of interventions and of a comparison, is in the
+    """Every variable and attribute of a file of --weights-only, and every variable of interventions, of reads and of a comparison, is in the
     schema."""
     text, bad = read(os.path.join(DATA, "hdf5-schema.md")), []
     demo = os.path.join(DATA, "demo", "mhar")
@@ -230,11 +231,12 @@ def check_schema():
                     bad.append(f"the schema lacks {name}")
                 elif field.attrs.get("CLASS") != b"DIMENSION_SCALE" and dims not in row.group(1) and name not in ("site_label", "n_sources", "n_heads"):
                     bad.append(f"the schema gives {name} the dimensions {row.group(1).strip()}, the file {dims}")
-        run(os.path.join(DATA, "demo", "mhar"), *SHORT_RUN, "--ablation-map", "--uniform", "-o", out)
+        run(os.path.join(DATA, "demo", "mhar"), *SHORT_RUN, "--ablation-map", "--uniform", "--reads", "-o", out)
         with h5py.File(out) as f:
-            for group in ("interventions", "ablation_map"):
+            for group in ("interventions", "ablation_map", "reads"):
                 about = " ".join(row for row in text.splitlines() if row.startswith(f"| `{group}/"))
-                scales = {"site", "source", "bound", "intervention"}
+                scales = {name for name, field in f["checkpoint_0"][group].items() if field.attrs.get("CLASS") == b"DIMENSION_SCALE"}
+                scales |= {"site_label", "n_sources", "n_heads", "source_label"} if group == "reads" else set()
                 bad += [f"the schema lacks {group}/{name}" for name in f["checkpoint_0"][group]
                         if name not in scales and f"`{group}/{name}`" not in about and f", `{name}`" not in about]
             bad += [f"the schema lacks sums/{name}" for name in ("intervention_loss", "ablation_loss", "mass")

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The window as a person uses it: opened, run, looked at, changed, exported, broken, closed; by AT-SPI and by keys."""
+import csv
 import json
+import re
 import shutil
 import subprocess
 import time
@@ -10,6 +12,7 @@ from desk import BUILD, DEMO, PROBE, Missing, case, main, wait_for
 
 # What the desk's settings ask for, as the command line says it.
 SAME_RUN = ["--quiet", "--device", "cpu", "--context", "256", "--batch", "1", "--null-draws", "8"]
+READS = ["--all", "--reads=*:*:*"]  # what the window asks for
 
 
 def probe(*args):
@@ -97,7 +100,7 @@ def what_is_exported_is_what_the_command_line_makes(start, folder):
     v.save_as("ctrl+shift+e", folder / "kl.csv")
     v.save_as("ctrl+s", folder / "run.h5")
     v.notice("Saved run.h5")
-    probe("--max-tokens", 1024, *SAME_RUN, DEMO / "mhar", "-o", folder / "cli.h5", "--figure", folder / "cli.pdf")
+    probe("--max-tokens", 1024, *SAME_RUN, *READS, DEMO / "mhar", "-o", folder / "cli.h5", "--figure", folder / "cli.pdf")
     probe("--quiet", "--from", folder / "cli.h5", "--figure", folder / "cli.svg", "--figure-kind", "kl")
     assert (folder / "window.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
     assert (folder / "kl.svg").read_bytes() == (folder / "cli.svg").read_bytes()
@@ -110,6 +113,43 @@ def what_is_exported_is_what_the_command_line_makes(start, folder):
     site = two[0]["head_js"]["per_site"][0]
     cells = rows[2].split(",")
     assert cells[0] == site["label"] and abs(float(cells[3]) - site["trained"]) < 1e-6 * site["trained"], (cells, site)
+    v.close()
+
+
+@case
+def what_a_head_reads(start, folder):
+    v = start(DEMO / "mhar")
+    v.run()
+    v.key("alt+7", "2")
+    run = json.loads(probe("--json", "--max-tokens", 1024, *SAME_RUN, "--reads=L0.mlp:1:*", DEMO / "mhar"))["checkpoints"][0]
+    v.says("^L0.mlp, head 1 reads [0-9.]+ % of embed")
+    embed, other = run["reads"]["cells"]
+
+    def lines(name):
+        return [re.search(r"^Token (\d+), .*: (0\.\d+)$", i.name).groups()
+                for i in v.all("list item", "^Token", root=v.find("list", name))]
+
+    def same(cell):
+        for name, which in (("^Most weight", "most"), ("^Least weight", "least")):
+            wanted = [(str(t["token"]), f"{t['weight']:.4f}") for t in cell[which]]
+            wait_for(lambda: lines(name) == wanted)
+
+    same(embed)
+    v.key("period")
+    same(other)
+    v.key("0")
+    v.find("label", "^Select one head")
+    v.key("2", "comma")
+    v.save_as("ctrl+shift+e", folder / "reads.csv")
+    v.save_as("ctrl+e", folder / "reads.pdf")
+    v.notice("Saved reads.pdf")
+    rows = list(csv.DictReader((folder / "reads.csv").read_text("utf-8").splitlines()))
+    by_class = next(s for s in run["reads"]["per_site"] if s["label"] == "L0.mlp")["weight_by_class"][1][0]
+    letter = next(r for r in rows if (r["by"], r["which"]) == ("class", "letter"))
+    assert (letter["site"], letter["head"], letter["source"]) == ("L0.mlp", "1", "embed"), letter
+    assert abs(float(letter["weight"]) - by_class[0]) < 1e-6 and int(letter["tokens"]) == run["reads"]["class"]["tokens"][0]
+    assert [r["token"] for r in rows if r["by"] == "most"] == [str(t["token"]) for t in embed["most"]]
+    assert (folder / "reads.pdf").read_bytes().startswith(b"%PDF")
     v.close()
 
 
@@ -272,7 +312,7 @@ def fewer_draws_without_a_run(start, folder):
     v.press("push button", "^Recompute$")
     v.find("label", "Computed anew from the last run")
     v.save_as("ctrl+s", folder / "run.h5")
-    probe("--max-tokens", 1024, *SAME_RUN[:-1], 3, DEMO / "mhar", "-o", folder / "cli.h5")
+    probe("--max-tokens", 1024, *SAME_RUN[:-1], 3, *READS, DEMO / "mhar", "-o", folder / "cli.h5")
     one, two = (json.loads(probe("--json", "--from", folder / n))["checkpoints"] for n in ("run.h5", "cli.h5"))
     for run in one + two:
         run.pop("path")
