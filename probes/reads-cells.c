@@ -100,7 +100,9 @@ mhar_reads_specs_parse (GPtrArray *list, const char *text, GError **error)
     Spec *one = parse_one (items[k]);
     if (one == NULL) {
       g_ptr_array_set_size (list, (int) before);
-      return refuse (error, "--reads takes SITE:HEAD:SOURCE, such as L3.mlp:2:embed, final:*:top or *:0:newest, not “%s”", items[k]);
+      return refuse (error,
+                     "--reads takes SITE:HEAD:SOURCE, such as L3.mlp:2:embed, final:*:top or *:0:newest, not “%s”",
+                     items[k]);
     }
     g_ptr_array_add (list, one);
   }
@@ -132,14 +134,16 @@ find_sites (Resolve *r, GError **error)
     const MharSite *site = mhar_plan_site (r->plan, i);
     g_autofree char *number = g_strdup_printf ("%d", site->number);
     g_ptr_array_add (labels, site->label);
-    if (strcmp (s->site, site->label) != 0 && strcmp (s->site, number) != 0 && (i + 1 < n || strcmp (s->site, "last") != 0))
+    if (strcmp (s->site, site->label) != 0 && strcmp (s->site, number) != 0
+        && (i + 1 < n || strcmp (s->site, "last") != 0))
       continue;
     r->first = i;
     r->last = s->after ? n : i + 1;
     return TRUE;
   }
   g_autofree char *nearest = mhar_nearest_labels (s->site, labels);
-  return refuse (error, "--reads %s: there is no site “%s”; the nearest are %s, and --sites lists all", s->spec, s->site, nearest);
+  return refuse (error, "--reads %s: there is no site “%s”; the nearest are %s, and --sites lists all", s->spec,
+                 s->site, nearest);
 }
 
 static void
@@ -208,7 +212,8 @@ resolve_one (Resolve *r, GError **error)
       source |= add_head (r, i, h);
     }
     if (r->cells->len > MHAR_READS_MOST_CELLS)
-      return refuse (error, "--reads %s: more than %d cells; name fewer sites, heads or sources", s->spec, MHAR_READS_MOST_CELLS);
+      return refuse (error, "--reads %s: more than %d cells; name fewer sites, heads or sources", s->spec,
+                     MHAR_READS_MOST_CELLS);
   }
   if (!head)
     return refuse (error, "--reads %s: there is no head %d; %s %d, counted from 0", s->spec, s->head,

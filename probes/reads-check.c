@@ -76,7 +76,8 @@ fits (const MharDataset *set, guint which)
     return FALSE;
   for (guint d = 0; d < n; d++) {
     gsize length = length_of (set, want->dims[d], which);
-    if (strcmp (field->dims[d], want->dims[d]) != 0 || field->shape[d] == 0 || (length != 0 && field->shape[d] != length))
+    if (strcmp (field->dims[d], want->dims[d]) != 0 || field->shape[d] == 0
+        || (length != 0 && field->shape[d] != length))
       return FALSE;
   }
   return TRUE;
@@ -119,12 +120,14 @@ mhar_reads_results_check (const MharDataset *set, const char *path, GError **err
 
   for (guint i = 0; reads != NULL && i < G_N_ELEMENTS (expected); i++)
     if (!fits (reads, i))
-      return mhar_bad_input (
-          error, "%s: %s/reads/%s is missing, or has another type or other dimensions than schema 1 gives it; the file is damaged",
-          path, mhar_dataset_name (set), expected[i].name);
+      return mhar_bad_input (error,
+                             "%s: %s/reads/%s is missing, or has another type or other dimensions than schema 1 gives "
+                             "it; the file is damaged",
+                             path, mhar_dataset_name (set), expected[i].name);
   if (reads != NULL && (!agrees (set, reads, "n_heads") || !agrees (set, reads, "n_sources") || !counts_fit (reads)))
-    return mhar_bad_input (error, "%s: %s/reads names sites, heads or sources that it does not hold; the file is damaged", path,
-                           mhar_dataset_name (set));
+    return mhar_bad_input (error,
+                           "%s: %s/reads names sites, heads or sources that it does not hold; the file is damaged",
+                           path, mhar_dataset_name (set));
   return TRUE;
 }
 
@@ -151,7 +154,8 @@ int
 mhar_reads_find_example (const MharDataset *reads, gint32 token)
 {
   const MharField *tokens = mhar_dataset_get (reads, "example_token");
-  const gint32 *found = tokens != NULL ? bsearch (&token, tokens->data.i32, tokens->shape[0], sizeof token, mhar_reads_compare_tokens)
-                                       : NULL;
+  const gint32 *found
+      = tokens != NULL ? bsearch (&token, tokens->data.i32, tokens->shape[0], sizeof token, mhar_reads_compare_tokens)
+                       : NULL;
   return found != NULL ? (int) (found - tokens->data.i32) : -1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What each source adds to the logit of the next token through the last read, the root mean square of the mix taken as it
- * is. Rows come off the device a few tokens at a time. */
+/* What each source adds to the logit of the next token through the last read, the root mean square of the mix taken as
+ * it is. Rows come off the device a few tokens at a time. */
 #include "probes/reads-private.h"
 
 #include "core/body.h"

@@ -33,7 +33,8 @@ label_bins (const MharReads *r, guint b, MharDataset *set)
 {
   const char *prefix = binnings[b].prefix, *dim = binnings[b].dim;
   gsize n = r->bins[b];
-  MharField *tokens = add (set, prefix, "_tokens", "tokens of the bin that the means count", MHAR_FIELD_I32, 1, &dim, &n);
+  MharField *tokens
+      = add (set, prefix, "_tokens", "tokens of the bin that the means count", MHAR_FIELD_I32, 1, &dim, &n);
 
   for (gsize i = 0; i < n; i++)
     tokens->data.i32[i] = (gint32) r->counts[r->first_bin[b] + i];
@@ -124,8 +125,10 @@ add_cells (const MharReads *r, const GArray *cells, gsize ranks, MharDataset *se
   MharField *head = add (set, "cell_head", "", "the cell's head", MHAR_FIELD_I32, 1, dims, shape);
   MharField *source = add (set, "cell_source", "", "index of the cell's source", MHAR_FIELD_I32, 1, dims, shape);
   MharField *label = add (set, "list_label", "", "which tokens the list has", MHAR_FIELD_STRING, 1, &list_dim, &two);
-  MharField *token = add (set, "token", "", "index in the text of the token, best first", MHAR_FIELD_I32, 3, dims, shape);
-  MharField *weight = add (set, "token_weight", "", "routing weight of the cell at the token", MHAR_FIELD_F32, 3, dims, shape);
+  MharField *token
+      = add (set, "token", "", "index in the text of the token, best first", MHAR_FIELD_I32, 3, dims, shape);
+  MharField *weight
+      = add (set, "token_weight", "", "routing weight of the cell at the token", MHAR_FIELD_F32, 3, dims, shape);
 
   label->data.str[0] = g_strdup ("most");
   label->data.str[1] = g_strdup ("least");
@@ -167,7 +170,8 @@ add_examples (const MharReads *r, MharDataset *set)
 
   if (n == 0)
     return;
-  MharField *token = add (set, "example_token", "", "index in the text of a token that a list has", MHAR_FIELD_I32, 1, &dim, &n);
+  MharField *token
+      = add (set, "example_token", "", "index in the text of a token that a list has", MHAR_FIELD_I32, 1, &dim, &n);
   MharField *id = add (set, "example_id", "", "its id", MHAR_FIELD_I32, 1, &dim, &n);
   for (gsize i = 0; i < n; i++) {
     token->data.i32[i] = g_array_index (list, gint32, i);
@@ -179,7 +183,8 @@ add_examples (const MharReads *r, MharDataset *set)
   MharField *text = add (set, "example_text", "", "the text that it covers", MHAR_FIELD_STRING, 1, &dim, &n);
   MharField *after = add (set, "example_after", "", "the text after it", MHAR_FIELD_STRING, 1, &dim, &n);
   for (gsize i = 0; i < n; i++)
-    mhar_token_kinds_around (r->kinds, (gsize) token->data.i32[i], &before->data.str[i], &text->data.str[i], &after->data.str[i]);
+    mhar_token_kinds_around (r->kinds, (gsize) token->data.i32[i], &before->data.str[i], &text->data.str[i],
+                             &after->data.str[i]);
 }
 
 /* ---- logit ---- */
@@ -189,8 +194,9 @@ add_logit (const MharReads *r, MharDataset *set)
 {
   static const char *const dims[] = { "head", "source" };
   static const char *const names[] = { "logit_contribution", "logit_contribution_centred" };
-  static const char *const words[] = { "what a source adds to the logit of the next token through the last read, mean over predicted tokens",
-                                       "the same less what it adds to the mean logit of the vocabulary" };
+  static const char *const words[]
+      = { "what a source adds to the logit of the next token through the last read, mean over predicted tokens",
+          "the same less what it adds to the mean logit of the vocabulary" };
   static const char *const totals[] = { "target_logit", "target_logit_centred" };
   const MharReadsLogit *l = r->logit;
   gsize shape[] = { r->setup->max_heads, r->setup->max_sources }, cells = l->heads * l->n_sources;

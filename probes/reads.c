@@ -161,8 +161,8 @@ bins_of (const MharReads *r, gsize first, gsize skip, gsize count, double *count
   return bins;
 }
 
-/* Adds weights [count, cells] to sums [n_bins, cells]. Threads share out the cells, so the order of a sum is that of the
- * tokens however many there are. */
+/* Adds weights [count, cells] to sums [n_bins, cells]. Threads share out the cells, so the order of a sum is that of
+ * the tokens however many there are. */
 static void
 add_weights (const MharReads *r, const float *weights, gsize count, gsize cells, const guint *bins, double *sums)
 {
@@ -208,8 +208,8 @@ add_window (const Batch *b, MharBatch *batch, gsize window, gsize first, GError 
 
   for (guint s = 0; s < r->setup->n_sites; s++) {
     gsize cells = r->base[s + 1] - r->base[s];
-    int status = mhar_device_ops (device)->route_weights (mhar_device_context (device), mhar_rig_route (batch->rig), (int) s,
-                                                          window * t + skip, count, weights);
+    int status = mhar_device_ops (device)->route_weights (mhar_device_context (device), mhar_rig_route (batch->rig),
+                                                          (int)s, window * t + skip, count, weights);
     if (!mhar_device_check (device, status, "fetching the routing weights", error))
       return FALSE;
     add_weights (r, weights, count, cells, bins, b->sums + r->n_bins * r->base[s]);

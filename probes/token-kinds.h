@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tokens of a text are: their class, which part of a word they are, where in their document they stand, and what
- * is written there. */
+/* What the tokens of a text are: their class, which part of a word they are, where in their document they stand, and
+ * what is written there. */
 #pragma once
 
 #include "core/checkpoint.h"
 
 G_BEGIN_DECLS
 
-/* Of the text that a token covers: white space where all of it is, else by its first character that is not. A token that
- * covers part of a character has the whole of it; what is no character, and an end-of-text token, are OTHER. */
+/* Of the text that a token covers: white space where all of it is, else by its first character that is not. A token
+ * that covers part of a character has the whole of it; what is no character, and an end-of-text token, are OTHER. */
 typedef enum {
   MHAR_CLASS_LETTER,      /* Unicode L or M */
   MHAR_CLASS_DIGIT,       /* N */
@@ -30,9 +30,9 @@ const char *mhar_token_piece_name (MharTokenPiece piece); /* "first piece" */
 
 typedef struct _MharTokenKinds MharTokenKinds;
 
-/* Of the ids [n] of a text, which are borrowed. Text, classes and pieces come from the checkpoint's tokenizer.json where
- * there is one that can be read; documents end with the ids that config.json has as eos_token_id and the one that the
- * tokenizer calls <|endoftext|>. */
+/* Of the ids [n] of a text, which are borrowed. Text, classes and pieces come from the checkpoint's tokenizer.json
+ * where there is one that can be read; documents end with the ids that config.json has as eos_token_id and the one that
+ * the tokenizer calls <|endoftext|>. */
 MharTokenKinds *mhar_token_kinds_new (const MharCheckpoint *checkpoint, const gint32 *ids, gsize n);
 void mhar_token_kinds_free (MharTokenKinds *kinds);
 
@@ -46,12 +46,12 @@ MharTokenPiece mhar_token_kinds_piece (const MharTokenKinds *kinds, gsize token)
 /* Tokens since the last end-of-text token before, or since the text began. */
 guint32 mhar_token_kinds_document (const MharTokenKinds *kinds, gsize token);
 
-/* The text that the token covers, and that of the five tokens before and after it: valid UTF-8, no character cut in two.
- * Of kinds that have text; g_free each. */
+/* The text that the token covers, and that of the five tokens before and after it: valid UTF-8, no character cut in
+ * two. Of kinds that have text; g_free each. */
 void mhar_token_kinds_around (const MharTokenKinds *kinds, gsize token, char **before, char **text, char **after);
 
-/* Whether some of the text is of a script that is written from right to left: it needs isolating where more than it stands
- * on the line. */
+/* Whether some of the text is of a script that is written from right to left: it needs isolating where more than it
+ * stands on the line. */
 gboolean mhar_text_runs_leftward (const char *text);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharTokenKinds, mhar_token_kinds_free)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tokens with the largest, or the smallest, weights: a short list, best first, of equal ones the earlier. What it ends
- * up with does not depend on the order in which tokens come. */
+/* The tokens with the largest, or the smallest, weights: a short list, best first, of equal ones the earlier. What it
+ * ends up with does not depend on the order in which tokens come. */
 #pragma once
 
 #include <glib.h>
@@ -23,7 +23,8 @@ void mhar_top_tokens_insert (MharTopTokens *list, gint32 token, float weight);
 static inline void
 mhar_top_tokens_add (MharTopTokens *list, gint32 token, float weight)
 {
-  if (list->n == list->room && (list->least ? weight > list->weights[list->n - 1] : weight < list->weights[list->n - 1]))
+  if (list->n == list->room
+      && (list->least ? weight > list->weights[list->n - 1] : weight < list->weights[list->n - 1]))
     return;
   mhar_top_tokens_insert (list, token, weight);
 }

@@ -68,7 +68,8 @@ means (const MharDataset *set, const char *name, gsize s)
 static json_t *
 sites (const MharDataset *set)
 {
-  static const char *const by[] = { "weight_by_position", "weight_by_document_position", "weight_by_class", "weight_by_piece" };
+  static const char *const by[]
+      = { "weight_by_position", "weight_by_document_position", "weight_by_class", "weight_by_piece" };
   const MharField *site = mhar_dataset_get (set, "site"), *label = mhar_dataset_get (set, "site_label");
   json_t *list = json_array ();
 
@@ -111,16 +112,18 @@ static json_t *
 cells (const MharDataset *set)
 {
   const MharField *site = mhar_dataset_get (set, "cell_site"), *head = mhar_dataset_get (set, "cell_head");
-  const MharField *source = mhar_dataset_get (set, "cell_source"), *source_label = mhar_dataset_get (set, "source_label");
+  const MharField *source = mhar_dataset_get (set, "cell_source"),
+                  *source_label = mhar_dataset_get (set, "source_label");
   json_t *list = json_array ();
 
   for (gsize c = 0; site != NULL && c < site->shape[0]; c++) {
     gint32 s = site->data.i32[c], n = source->data.i32[c];
-    json_array_append_new (
-      list, json_pack ("{s:i, s:o, s:i, s:i, s:o, s:o, s:o}", "site", mhar_dataset_get (set, "site")->data.i32[s], "label",
-                       word (mhar_dataset_get (set, "site_label")->data.str[s]), "head", head->data.i32[c], "source", n,
-                       "source_label", word (source_label->data.str[(gsize) s * source_label->shape[1] + (gsize) n]), "most",
-                       tokens (set, c, 0), "least", tokens (set, c, 1)));
+    json_array_append_new (list, json_pack ("{s:i, s:o, s:i, s:i, s:o, s:o, s:o}", "site",
+                                            mhar_dataset_get (set, "site")->data.i32[s], "label",
+                                            word (mhar_dataset_get (set, "site_label")->data.str[s]), "head",
+                                            head->data.i32[c], "source", n, "source_label",
+                                            word (source_label->data.str[(gsize) s * source_label->shape[1] + (gsize) n]),
+                                            "most", tokens (set, c, 0), "least", tokens (set, c, 1)));
   }
   return list;
 }

@@ -12,7 +12,9 @@ static const char *const lists[] = { "most", "least" };
 
 static const struct {
   const char *prefix, *words;
-} binnings[] = { { "position", "position" }, { "document_position", "document position" }, { "class", "class" }, { "piece", "piece" } };
+} binnings[] = {
+  { "position", "position" }, { "document_position", "document position" }, { "class", "class" }, { "piece", "piece" }
+};
 
 static const MharDataset *
 reads_of (const GPtrArray *sets, guint c)
@@ -107,7 +109,8 @@ logit_cell (const MharDataset *reads, guint row)
   if (row < 3)
     return mhar_table_number (value);
   g_autofree char *where
-    = g_strdup_printf ("head %" G_GSIZE_FORMAT ", %s", head, source_at (reads, (gsize) mhar_dataset_integer (reads, "logit_site", 0), source));
+      = g_strdup_printf ("head %" G_GSIZE_FORMAT ", %s", head,
+                         source_at (reads, (gsize) mhar_dataset_integer (reads, "logit_site", 0), source));
   return mhar_printable (where);
 }
 
@@ -147,7 +150,8 @@ bin_name (const MharDataset *reads, const char *prefix, gsize bin)
 
   if (label != NULL)
     return g_strdup (label_at (label, bin));
-  gint32 first = field_of (reads, prefix, "_first")->data.i32[bin], last = field_of (reads, prefix, "_last")->data.i32[bin];
+  gint32 first = field_of (reads, prefix, "_first")->data.i32[bin],
+         last = field_of (reads, prefix, "_last")->data.i32[bin];
   return first == last ? g_strdup_printf ("%d", first) : g_strdup_printf ("%d–%d", first, last);
 }
 
@@ -155,7 +159,8 @@ static double
 bin_mean (const MharDataset *reads, const char *prefix, gsize cell, gsize bin)
 {
   const MharField *field = field_of (reads, "weight_by_", prefix);
-  gsize s = (gsize) mhar_dataset_get (reads, "cell_site")->data.i32[cell], h = (gsize) mhar_dataset_get (reads, "cell_head")->data.i32[cell];
+  gsize s = (gsize) mhar_dataset_get (reads, "cell_site")->data.i32[cell],
+        h = (gsize) mhar_dataset_get (reads, "cell_head")->data.i32[cell];
   gsize n = (gsize) mhar_dataset_get (reads, "cell_source")->data.i32[cell];
 
   return (double) field->data.f32[((s * field->shape[1] + h) * field->shape[2] + n) * field->shape[3] + bin];
@@ -164,7 +169,8 @@ bin_mean (const MharDataset *reads, const char *prefix, gsize cell, gsize bin)
 static char *
 cell_name (const MharDataset *reads, gsize cell)
 {
-  gsize s = (gsize) mhar_dataset_get (reads, "cell_site")->data.i32[cell], n = (gsize) mhar_dataset_get (reads, "cell_source")->data.i32[cell];
+  gsize s = (gsize) mhar_dataset_get (reads, "cell_site")->data.i32[cell],
+        n = (gsize) mhar_dataset_get (reads, "cell_source")->data.i32[cell];
 
   return g_strdup_printf ("%s:%d:%s", label_at (mhar_dataset_get (reads, "site_label"), s),
                           mhar_dataset_get (reads, "cell_head")->data.i32[cell], source_at (reads, s, n));
@@ -256,7 +262,8 @@ give_cell (const Csv *csv, const MharDataset *reads, gsize cell)
     const MharField *tokens = field_of (reads, binnings[b].prefix, "_tokens");
     for (gsize bin = 0; tokens != NULL && bin < tokens->shape[0]; bin++) {
       g_autofree char *name = bin_name (reads, binnings[b].prefix, bin);
-      give (csv, bin_mean (reads, binnings[b].prefix, cell, bin), "weight_by_%s %s %s", binnings[b].prefix, where, name);
+      give (csv, bin_mean (reads, binnings[b].prefix, cell, bin), "weight_by_%s %s %s", binnings[b].prefix, where,
+            name);
     }
   }
   for (gsize i = 0; i < 2 * token->shape[2]; i++) {
@@ -264,7 +271,8 @@ give_cell (const Csv *csv, const MharDataset *reads, gsize cell)
     if (token->data.i32[at] < 0)
       continue;
     give (csv, token->data.i32[at], "%s %s %" G_GSIZE_FORMAT " token", lists[i / token->shape[2]], where, rank);
-    give (csv, (double) weight->data.f32[at], "%s %s %" G_GSIZE_FORMAT " weight", lists[i / token->shape[2]], where, rank);
+    give (csv, (double) weight->data.f32[at], "%s %s %" G_GSIZE_FORMAT " weight", lists[i / token->shape[2]], where,
+          rank);
   }
 }
 

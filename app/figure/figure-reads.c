@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a head reads of a source: its mean weight by position in the window, by position in the document, by class and by
- * piece of the token that reads, all on one scale; and, at the last read, what each source adds to the logit of the next
- * token. With a head chosen it is that head's; else the mean over the heads. */
+/* What a head reads of a source: its mean weight by position in the window, by position in the document, by class and
+ * by piece of the token that reads, all on one scale; and, at the last read, what each source adds to the logit of the
+ * next token. With a head chosen it is that head's; else the mean over the heads. */
 #include "app/figure/figure-data.h"
 #include "app/figure/legend.h"
 #include "app/figure/ticks.h"
@@ -45,7 +45,8 @@ four (const MharDataset *reads, const char *name)
 {
   const MharField *field = reads != NULL ? mhar_dataset_get (reads, name) : NULL;
 
-  return field != NULL && field->type == MHAR_FIELD_F32 && field->n_dims == 4 && mhar_field_length (field) > 0 ? field : NULL;
+  return field != NULL && field->type == MHAR_FIELD_F32 && field->n_dims == 4 && mhar_field_length (field) > 0 ? field
+                                                                                                               : NULL;
 }
 
 static gboolean
@@ -90,8 +91,8 @@ n_sources (const Reads *r)
 
 /* The head's value, or the mean over the heads that have one. */
 static double
-over_heads (int head, gsize heads, double (*get) (const MharField *, const Reads *, guint, guint), const MharField *field,
-            const Reads *r, guint i)
+over_heads (int head, gsize heads, double (*get) (const MharField *, const Reads *, guint, guint),
+            const MharField *field, const Reads *r, guint i)
 {
   double sum = 0;
   guint n = 0;
@@ -146,7 +147,8 @@ counts_of (const MharDataset *reads, const char *prefix, const char *suffix, gsi
   g_autofree char *name = g_strconcat (prefix, suffix, NULL);
   const MharField *field = mhar_dataset_get (reads, name);
 
-  return field != NULL && field->type == MHAR_FIELD_I32 && field->n_dims == 1 && field->shape[0] == n ? field->data.i32 : NULL;
+  return field != NULL && field->type == MHAR_FIELD_I32 && field->n_dims == 1 && field->shape[0] == n ? field->data.i32
+                                                                                                      : NULL;
 }
 
 /* What a bin is called: a name, or where its positions begin and end. */
@@ -281,10 +283,11 @@ prepare_words (MharDrawing *d)
   g_autofree char *mean = mhar_number (r->mean, 3);
   GString *text = mhar_caption_new (d->set, &d->caption_bold);
 
-  g_string_append_printf (text,
-                          "\n%s, %s, reads %s: token mean of the weight, by what reads; line: the mean over all tokens, %s. "
-                          "A position stands for those up to the next; hollow: fewer than %d tokens.",
-                          site != NULL ? site : "?", who, source != NULL ? source : "?", mean, FEW);
+  g_string_append_printf (
+      text,
+      "\n%s, %s, reads %s: token mean of the weight, by what reads; line: the mean over all tokens, %s. "
+      "A position stands for those up to the next; hollow: fewer than %d tokens.",
+      site != NULL ? site : "?", who, source != NULL ? source : "?", mean, FEW);
   d->caption = g_string_free (text, FALSE);
 }
 
@@ -296,9 +299,11 @@ choose_cell (MharDrawing *d)
   const MharField *weight = four (r->reads, "weight_by_position"), *site = mhar_figure_field (r->reads, "cell_site", 1);
 
   r->site = d->options.cell ? d->options.site : (guint)fmax (mhar_figure_value (site, 0, 0, 0), 0);
-  r->head = d->options.cell ? d->options.head : (int)fmax (mhar_figure_value (mhar_figure_field (r->reads, "cell_head", 1), 0, 0, 0), 0);
-  r->source = d->options.cell ? d->options.source
-                              : (guint)fmax (mhar_figure_value (mhar_figure_field (r->reads, "cell_source", 1), 0, 0, 0), 0);
+  r->head = d->options.cell ? d->options.head
+                            : (int)fmax (mhar_figure_value (mhar_figure_field (r->reads, "cell_head", 1), 0, 0, 0), 0);
+  r->source = d->options.cell
+                  ? d->options.source
+                  : (guint)fmax (mhar_figure_value (mhar_figure_field (r->reads, "cell_source", 1), 0, 0, 0), 0);
   r->site = MIN (r->site, (guint)weight->shape[0] - 1);
   r->source = MIN (r->source, n_sources (r) - 1);
 }
@@ -389,8 +394,10 @@ place_panels (MharDrawing *d, double caption)
       taken += above (d) + below (d, &r->panels[p]);
     column = r->panels[p].wide ? 0 : 1 - column;
   }
-  double left = d->margin + (d->font > 0 ? d->small * 0.8 + ticks : 0), width = MAX (d->out.width - d->margin - left, 2e-3);
-  double height = MAX ((d->out.height - 2 * d->margin - caption - taken) / rows, 1e-3), half = MAX ((width - 2 * gap) / 2, 1e-3);
+  double left = d->margin + (d->font > 0 ? d->small * 0.8 + ticks : 0),
+         width = MAX (d->out.width - d->margin - left, 2e-3);
+  double height = MAX ((d->out.height - 2 * d->margin - caption - taken) / rows, 1e-3),
+         half = MAX ((width - 2 * gap) / 2, 1e-3);
   column = 0;
   for (guint p = 0; p < d->out.n_panels; p++) {
     gboolean wide = r->panels[p].wide;

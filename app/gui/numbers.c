@@ -226,12 +226,16 @@ read_bins (MharNumbers *self, const MharNumbersSource *from, const MharDataset *
   static const char *const kinds[] = { "position", "document_position", "class", "piece" };
 
   for (guint k = 0; k < G_N_ELEMENTS (kinds); k++) {
-    g_autofree char *name = g_strconcat ("weight_by_", kinds[k], NULL), *counts = g_strconcat (kinds[k], "_tokens", NULL);
+    g_autofree char *name = g_strconcat ("weight_by_", kinds[k], NULL),
+                    *counts = g_strconcat (kinds[k], "_tokens", NULL);
     const MharField *field = mhar_dataset_get (reads, name);
     for (gsize bin = 0; field != NULL && bin < field->shape[3]; bin++) {
       g_autofree char *which = bin_name (reads, kinds[k], bin);
-      gsize at = (((gsize) from->site * field->shape[1] + (gsize) head) * field->shape[2] + (gsize) from->source) * field->shape[3] + bin;
-      read_row (self, from, kinds[k], which, head, NAN, mhar_dataset_get (reads, counts)->data.i32[bin], (double) field->data.f32[at]);
+      gsize at = (((gsize) from->site * field->shape[1] + (gsize) head) * field->shape[2] + (gsize) from->source)
+                     * field->shape[3]
+                 + bin;
+      read_row (self, from, kinds[k], which, head, NAN, mhar_dataset_get (reads, counts)->data.i32[bin],
+                (double) field->data.f32[at]);
     }
   }
 }
@@ -241,15 +245,16 @@ read_tokens (MharNumbers *self, const MharNumbersSource *from, const MharDataset
 {
   static const char *const lists[] = { "most", "least" };
   int cell = mhar_reads_find_cell (reads, from->site, head, from->source);
-  const MharField *token = cell >= 0 ? mhar_dataset_get (reads, "token") : NULL, *text = mhar_dataset_get (reads, "example_text");
+  const MharField *token = cell >= 0 ? mhar_dataset_get (reads, "token") : NULL,
+                  *text = mhar_dataset_get (reads, "example_text");
 
   for (gsize k = 0; token != NULL && k < 2 * token->shape[2]; k++) {
     gsize at = (gsize) cell * 2 * token->shape[2] + k;
     int example = mhar_reads_find_example (reads, token->data.i32[at]);
     if (example >= 0)
       read_row (self, from, lists[k / token->shape[2]],
-                text != NULL && text->data.str[example] != NULL ? text->data.str[example] : "", head, token->data.i32[at],
-                NAN, (double) mhar_dataset_get (reads, "token_weight")->data.f32[at]);
+                text != NULL && text->data.str[example] != NULL ? text->data.str[example] : "", head,
+                token->data.i32[at], NAN, (double) mhar_dataset_get (reads, "token_weight")->data.f32[at]);
   }
 }
 

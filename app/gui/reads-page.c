@@ -36,8 +36,9 @@ lack_of (MharReadsPage *self, int site, int head, int source, int cell)
     return g_strdup (_("Select a source to see the tokens at which it is read most and least."));
   if (head < 0)
     return g_strdup (_("Select one head, with 1 to 9, to see the tokens at which it reads most and least."));
-  return g_strdup_printf (_("This run lists no tokens of this head and source: they are what --reads=%s:%d:%d would list."),
-                          mhar_look_site (self->set, site), head, source);
+  return g_strdup_printf (
+      _ ("This run lists no tokens of this head and source: they are what --reads=%s:%d:%d would list."),
+      mhar_look_site (self->set, site), head, source);
 }
 
 /* What the cursor of the picture is at, in words. */

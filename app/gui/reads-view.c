@@ -110,7 +110,8 @@ tokens_of (MharDataset *set, guint panel, guint column)
   const MharDataset *reads = mhar_dataset_find_child (set, "reads");
   const MharField *field = panel < G_N_ELEMENTS (names) ? mhar_dataset_get (reads, names[panel]) : NULL;
 
-  return field != NULL && field->type == MHAR_FIELD_I32 && column < mhar_field_length (field) ? field->data.i32[column] : -1;
+  return field != NULL && field->type == MHAR_FIELD_I32 && column < mhar_field_length (field) ? field->data.i32[column]
+                                                                                              : -1;
 }
 
 static char *
@@ -126,15 +127,17 @@ describe (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell
   int tokens = tokens_of (set, cell->panel, cell->column);
 
   if (is_logit (view, drawing, cell->panel))
-    return g_strdup_printf (_("%s: what it reads of %s adds %+.3f to the logit of the next token, less the vocabulary’s mean"),
-                            who, label, value);
+    return g_strdup_printf (
+        _ ("%s: what it reads of %s adds %+.3f to the logit of the next token, less the vocabulary’s mean"), who, label,
+        value);
   if (!isfinite (value) || label == NULL || cell->panel >= G_N_ELEMENTS (where))
     return g_strdup_printf (_("%s: the text has no such token"), label != NULL ? label : "");
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   g_autofree char *place = g_strdup_printf (_(where[cell->panel]), label);
 #pragma GCC diagnostic pop
-  return g_strdup_printf (ngettext ("%s reads %.1f %% of %s %s (%d token)", "%s reads %.1f %% of %s %s (%d tokens)", (gulong)MAX (tokens, 0)),
+  return g_strdup_printf (ngettext ("%s reads %.1f %% of %s %s (%d token)", "%s reads %.1f %% of %s %s (%d tokens)",
+                                    (gulong)MAX (tokens, 0)),
                           who, 100 * value, mhar_look_source (set, at.site, MAX (at.source, 0)), place, tokens);
 }
 

@@ -111,7 +111,8 @@ new_line (const MharDataset *reads, int example, gint32 token, double weight)
                             ? part (reads, "example_text", example)
                             : g_strdup_printf (_("id %d"), mhar_dataset_get (reads, "example_id")->data.i32[example]);
   g_autofree char *value = g_strdup_printf ("%.3f", weight);
-  g_autofree char *tip = g_strdup_printf (_("Token %d, “%s”, in “%s%s%s”: %.4f"), token, text, before, text, after, weight);
+  g_autofree char *tip
+      = g_strdup_printf (_ ("Token %d, “%s”, in “%s%s%s”: %.4f"), token, text, before, text, after, weight);
   GtkWidget *number = gtk_label_new (value), *context = new_context (before, text, after);
 
   gtk_widget_add_css_class (number, "number");

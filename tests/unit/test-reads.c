@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What reads are made of: lists of extreme tokens, bins of positions, texts repaired and turned, the words of cells. The
- * numbers themselves are held against the oracle by tests/numeric/test_reads.py. */
+/* What reads are made of: lists of extreme tokens, bins of positions, texts repaired and turned, the words of cells.
+ * The numbers themselves are held against the oracle by tests/numeric/test_reads.py. */
 #include "core/error.h"
 #include "core/field.h"
 #include "core/tokenizer.h"
@@ -51,7 +51,8 @@ test_few (void)
 static void
 test_bins (void)
 {
-  static const guint positions[][2] = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 2 }, { 4, 3 }, { 7, 3 }, { 8, 4 }, { 1023, 10 }, { 1024, 11 } };
+  static const guint positions[][2]
+      = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 2 }, { 4, 3 }, { 7, 3 }, { 8, 4 }, { 1023, 10 }, { 1024, 11 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (positions); i++)
     g_assert_cmpuint (mhar_reads_bin (positions[i][0]), ==, positions[i][1]);
@@ -92,8 +93,9 @@ test_leftward (void)
 static void
 test_words (void)
 {
-  static const char *const bad[] = { "", "L1.mlp", "L1.mlp:0", "L1.mlp:0:", ":0:0", "L1.mlp:x:0", "L1.mlp:-1:0", "L1.mlp:70000:0",
-                                     "a:0:0:0", "a:0:0,", ",", "+:0:0:", "a*b:0:0" };
+  static const char *const bad[]
+      = { "",        "L1.mlp", "L1.mlp:0", "L1.mlp:0:", ":0:0",   "L1.mlp:x:0", "L1.mlp:-1:0", "L1.mlp:70000:0",
+          "a:0:0:0", "a:0:0,", ",",        "+:0:0:",    "a*b:0:0" };
   g_autoptr (GPtrArray) list = mhar_reads_specs_new ();
 
   g_assert_true (mhar_reads_specs_parse (list, MHAR_READS_DEFAULT "," MHAR_READS_ALL ",L1.mlp+:3:embed", NULL));
