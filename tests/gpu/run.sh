@@ -51,9 +51,11 @@ for stage in "$@"; do
     if command -v python3 >/dev/null; then
       tap golden python3 "$tests/numeric/test_golden.py" --device cuda --precision fp32
       if python3 -c 'import numpy' 2>/dev/null; then
-        tap certainty python3 "$tests/numeric/test_uncertainty.py" --device cuda --precision fp32
+        for one in uncertainty reads compare; do
+          tap $one python3 "$tests/numeric/test_$one.py" --device cuda --precision fp32
+        done
       else
-        note "certainty  skipped: no numpy"
+        note "uncertainty, reads, compare skipped: no numpy"
       fi
     else
       note "golden     skipped: no python3"

@@ -38,7 +38,8 @@ def ids_of(folder, tokens, scratch):
 
 
 def run(*words, env=None, check=True):
-    return subprocess.run([PROGRAM, *words, *EXTRA], capture_output=True, text=True, check=check,
+    extra = [] if "--from" in words else EXTRA  # a saved run has its device
+    return subprocess.run([PROGRAM, *words, *extra], capture_output=True, text=True, check=check,
                           env={**os.environ, **(env or {})})
 
 
