@@ -11,9 +11,9 @@ TEST_PACKAGES := python3-numpy python3-regex python3-h5py python3-xarray python3
   netcdf-bin poppler-utils librsvg2-bin
 
 GUI_TEST_PACKAGES := xvfb dbus-x11 at-spi2-core python3-pyatspi xdotool adwaita-icon-theme imagemagick desktop-file-utils appstream \
-  libgtk-4-bin hdf5-tools locales
+  libgtk-4-bin locales
 
-.PHONY: all build demo test test-gui install bench screenshots clean build-packages test-packages
+.PHONY: all build demo test test-gui install bench screenshots clean build-packages test-packages gui-test-packages
 
 all: build
 
@@ -36,6 +36,9 @@ build-packages:
 test-packages: build-packages
 	$(call install_missing,$(TEST_PACKAGES))
 
+gui-test-packages: test-packages
+	$(call install_missing,$(GUI_TEST_PACKAGES))
+
 $(BUILD)/build.ninja: | build-packages
 	meson setup $(BUILD) --prefix $(PREFIX) >/dev/null
 
@@ -46,22 +49,22 @@ demo: build
 	$(BUILD)/app/cli/mhar-probe --all data/demo/single data/demo/mhar -o demo.h5 --figure demo.pdf
 	@echo "wrote demo.h5 and demo.pdf"
 
-test: test-packages build
+test: gui-test-packages build
 	@/usr/bin/python3 tests/run.py $(BUILD)
 
-# The window's tests: a display of their own, the real program, its accessibility tree.
-test-gui: test-packages build
-	$(call install_missing,$(GUI_TEST_PACKAGES))
+# The window's tests alone: a display of their own, the real program, its accessibility tree.
+test-gui: gui-test-packages build
 	@meson test -C $(BUILD) --no-rebuild --suite gui --print-errorlogs
 
 install: build
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 
-bench: test-packages build
+bench: gui-test-packages build
 	@/usr/bin/python3 tests/bench/bench.py $(BUILD)
 
-screenshots: test-packages build
+screenshots: gui-test-packages build
 	@screenshots/make.sh $(BUILD)
+	@screenshots/window.sh $(BUILD)
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan

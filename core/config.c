@@ -75,6 +75,22 @@ mhar_config_integer (const MharConfig *config, const char *key, int low, int hig
                          high);
 }
 
+GArray *
+mhar_config_integers (const MharConfig *config, const char *key)
+{
+  GArray *list = g_array_new (FALSE, FALSE, sizeof (gint64));
+  const json_t *found = mhar_config_get (config->root, key);
+  gsize n = json_is_array (found) ? json_array_size (found) : 1;
+
+  for (gsize i = 0; i < n; i++) {
+    const json_t *one = json_is_array (found) ? json_array_get (found, i) : found;
+    gint64 value = json_integer_value (one);
+    if (json_is_integer (one))
+      g_array_append_val (list, value);
+  }
+  return list;
+}
+
 gboolean
 mhar_config_boolean (const MharConfig *config, const char *key, gboolean otherwise, gboolean *value, GError **error)
 {

@@ -76,6 +76,9 @@ const char *mhar_config_string (const MharConfig *config, const char *key, const
 /* A whole number in [low, high] (an integer written as 8.0 counts); `otherwise` where absent or null. */
 gboolean mhar_config_integer (const MharConfig *config, const char *key, int low, int high, int otherwise, int *value,
                               GError **error);
+/* The whole number, or each of the list of them, that stands under a key: gint64 (g_array_unref); empty where there is
+ * none, and what is no whole number is left out. */
+GArray *mhar_config_integers (const MharConfig *config, const char *key);
 gboolean mhar_config_boolean (const MharConfig *config, const char *key, gboolean otherwise, gboolean *value,
                               GError **error);
 

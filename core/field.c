@@ -386,3 +386,15 @@ mhar_dataset_find_child (const MharDataset *set, const char *name)
   }
   return NULL;
 }
+
+MharDataset *
+mhar_dataset_steal_child (MharDataset *set, const char *name)
+{
+  MharDataset *child = mhar_dataset_find_child (set, name);
+  guint i;
+
+  if (child == NULL)
+    return NULL;
+  g_ptr_array_find (set->children, child, &i);
+  return g_ptr_array_steal_index (set->children, i);
+}

@@ -94,5 +94,7 @@ void mhar_dataset_add_child (MharDataset *set, MharDataset *child);
 guint mhar_dataset_n_children (const MharDataset *set);
 MharDataset *mhar_dataset_child (const MharDataset *set, guint i);
 MharDataset *mhar_dataset_find_child (const MharDataset *set, const char *name);
+/* Takes the first child of that name out; NULL where there is none. mhar_dataset_unref. */
+MharDataset *mhar_dataset_steal_child (MharDataset *set, const char *name);
 
 G_END_DECLS

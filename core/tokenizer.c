@@ -233,25 +233,32 @@ broken_length (const guint8 *p, gsize left)
   return n;
 }
 
+#define REPLACEMENT "\xef\xbf\xbd"
+
 char *
-mhar_tokenizer_decode (const MharTokenizer *tokenizer, const gint32 *ids, gsize n)
+mhar_text_repair (const char *bytes, gsize length)
 {
-  static const char replacement[] = "\xef\xbf\xbd";
-  g_autoptr (GString) bytes = g_string_new (NULL);
-  for (gsize i = 0; i < n; i++) {
-    gsize length = 0;
-    const char *token = mhar_tokenizer_bytes (tokenizer, ids[i], &length);
-    g_string_append_len (bytes, token != NULL ? token : replacement, token != NULL ? (gssize)length : 3);
-  }
-  GString *text = g_string_sized_new (bytes->len);
-  const char *end = bytes->str + bytes->len, *bad;
-  for (const char *p = bytes->str; p < end; p = bad) {
+  GString *text = g_string_sized_new (length);
+  const char *end = bytes + length, *bad;
+  for (const char *p = bytes; p < end; p = bad) {
     gboolean valid = g_utf8_validate_len (p, (gsize)(end - p), &bad);
     g_string_append_len (text, p, bad - p);
     if (valid)
       break;
-    g_string_append (text, replacement);
+    g_string_append (text, REPLACEMENT);
     bad += broken_length ((const guint8 *)bad, (gsize)(end - bad));
   }
   return g_string_free (text, FALSE);
+}
+
+char *
+mhar_tokenizer_decode (const MharTokenizer *tokenizer, const gint32 *ids, gsize n)
+{
+  g_autoptr (GString) bytes = g_string_new (NULL);
+  for (gsize i = 0; i < n; i++) {
+    gsize length = 0;
+    const char *token = mhar_tokenizer_bytes (tokenizer, ids[i], &length);
+    g_string_append_len (bytes, token != NULL ? token : REPLACEMENT, token != NULL ? (gssize)length : 3);
+  }
+  return mhar_text_repair (bytes->str, bytes->len);
 }

@@ -37,6 +37,10 @@ const char *mhar_tokenizer_bytes (const MharTokenizer *tokenizer, gint32 id, gsi
 /* The text of the ids, bytes that are not UTF-8 replaced by U+FFFD; g_free. Unknown ids and NUL bytes give U+FFFD. */
 char *mhar_tokenizer_decode (const MharTokenizer *tokenizer, const gint32 *ids, gsize n);
 
+/* The bytes as text: valid UTF-8 without NUL bytes; each longest beginning of a character that is cut, and each byte that
+ * begins none, is U+FFFD, as Rust and Python have it. g_free. */
+char *mhar_text_repair (const char *bytes, gsize length);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharTokenizer, mhar_tokenizer_free)
 
 G_END_DECLS

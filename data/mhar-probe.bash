@@ -51,7 +51,7 @@ _mhar_probe_value ()
       compopt -o filenames 2> /dev/null
       mapfile -t COMPREPLY < <(compgen -d -- "$word")
       ;;
-    --verify) _mhar_probe_files "$word" .safetensors ;;
+    --verify | --save-reference) _mhar_probe_files "$word" .safetensors ;;
     -d | --device) _mhar_probe_words 'auto cpu cuda' "$word" ;;
     --precision) _mhar_probe_words 'default fp32 bf16' "$word" ;;
     --routing) _mhar_probe_words 'lookahead plain' "$word" ;;
@@ -60,7 +60,7 @@ _mhar_probe_value ()
     --null-kind) _mhar_probe_words 'random shuffled swapped' "$word" ;;
     --null-norm) _mhar_probe_words 'query slice' "$word" ;;
     --table) _mhar_probe_words 'text markdown csv latex' "$word" ;;
-    --figure-kind) _mhar_probe_words 'deviation depth-map kl collinearity coefficients ablation' "$word" ;;
+    --figure-kind) _mhar_probe_words 'deviation depth-map kl collinearity coefficients ablation compare series reads' "$word" ;;
     --theme) _mhar_probe_words 'light dark' "$word" ;;
     --style) _mhar_probe_words 'default authors' "$word" ;;
     --save-weights)
@@ -69,11 +69,11 @@ _mhar_probe_value ()
       _mhar_probe_words 'no f32 f16' "$word"
       ;;
     # Sites: nothing to offer, and only after "=".
-    --consensus | --swap-heads | --permute-heads | --null-query | --uniform) [[ -n $equals ]] || return 1 ;;
+    --consensus | --swap-heads | --permute-heads | --null-query | --uniform | --reads) [[ -n $equals ]] || return 1 ;;
     --progress) _mhar_probe_words 'auto always never' "$word" ;;
     # Numbers and text: nothing to offer.
     -p | --prompt | --context | --max-tokens | --skip-first | --batch | --heads | --slices | --null-draws | \
-      --null-tokens | --match-sources | --seed | --first-sites | --tolerance | --ablate | --top-k | --regroup) ;;
+      --null-tokens | --match-sources | --seed | --first-sites | --tolerance | --top-tokens | --ablate | --top-k | --regroup) ;;
     *) return 1 ;;
   esac
   return 0 # whether or not there was anything to offer
@@ -83,11 +83,11 @@ _mhar_probe ()
 {
   # What readline calls the word: without "--option=", which it takes for words of their own.
   local word=$2 i option before='' equals=''
-  local options='--kl --depth-maps --collinearity --all --slices --slicing --null-draws --null-kind --null-norm --null-tokens
+  local options='--kl --depth-maps --collinearity --reads --top-tokens --all --compare --series --slices --slicing --null-draws --null-kind --null-norm --null-tokens
     --match-sources --seed --ablate --consensus --swap-heads --permute-heads --null-query --uniform --top-k --regroup
     --ablation-map --text --prompt --tokens --context --max-tokens --skip-first --batch --device --precision
     --config --map --heads --block-delta --strict --routing --output --save-weights --digest --table --report --json --figure --figure-kind --first-sites
-    --theme --style --quiet --progress --info --sites --weights-only --verify --tolerance --from --devices --version --help'
+    --theme --style --quiet --progress --info --sites --weights-only --verify --save-reference --tolerance --from --devices --version --help'
 
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do

@@ -134,7 +134,7 @@ mhar_intervals_add (const MharProbeSetup *setup, const MharResampler *resampler,
   g_autoptr (GArray) slots = g_array_new (FALSE, FALSE, sizeof (Slot));
   gsize total = 0;
 
-  if (mhar_resampler_entries (resampler) < 2)
+  if (mhar_resampler_block (resampler) >= mhar_resampler_entries (resampler))
     return;
   g_autoptr (MharPool) first = mhar_resampler_pool (resampler, setup->options->seed, 0);
   mhar_probe_scalars (setup, first, sample);

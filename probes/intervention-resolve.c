@@ -312,3 +312,9 @@ mhar_interventions_check (const MharPlan *plan, const MharProbeOptions *options,
     return refuse (error, "no site reads two sources, so there is no --ablation-map; leave it out");
   return TRUE;
 }
+
+void
+mhar_intervention_mark (const MharPlan *plan, const MharSite *site, const char *source, gboolean *drop)
+{
+  mark_sources (plan, site, source, drop);
+}

@@ -60,6 +60,9 @@ gboolean mhar_interventions_parse (GPtrArray *list, MharInterventionKind kind, c
 MharPlanEdit *mhar_intervention_resolve (const MharIntervention *intervention, const MharPlan *plan,
                                          const MharProbeOptions *options, GError **error);
 
+/* Marks the places in a site's list that SOURCE names: drop [n_sources]. */
+void mhar_intervention_mark (const MharPlan *plan, const MharSite *site, const char *source, gboolean *drop);
+
 /* Whether everything that `options` ask for can be done to the plan; MHAR_ERROR_USAGE. */
 gboolean mhar_interventions_check (const MharPlan *plan, const MharProbeOptions *options, GError **error);
 

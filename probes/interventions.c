@@ -4,6 +4,7 @@
  * the rank correlation of the two. All that is summed is the cross-entropy; a difference is taken window by window, on
  * the same tokens, and its interval with it. */
 #include "probes/intervention.h"
+#include "probes/resample.h"
 #include "probes/statistics.h"
 #include "probes/window-interval.h"
 
@@ -183,8 +184,8 @@ summarise (const MharProbeSetup *setup, const MharPool *pool, const double *valu
 static void
 set_interval (MharDataset *set)
 {
-  mhar_dataset_set_real (set, "interval_level", MHAR_INTERVAL_LEVEL);
-  mhar_dataset_set_integer (set, "interval_resamples", MHAR_INTERVAL_RESAMPLES);
+  mhar_dataset_set_real (set, "interval_level", 0.95);
+  mhar_dataset_set_integer (set, "interval_resamples", MHAR_RESAMPLES);
 }
 
 /* A report may measure them over less text than the rest. */

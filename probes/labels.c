@@ -52,13 +52,20 @@ label_sources (const MharPlan *plan, gsize most, MharDataset *out)
 void
 mhar_label_sites (const MharPlan *plan, MharDataset *out)
 {
-  gsize n = plan->sites->len, most = 0, outputs = plan->outputs->len;
+  gsize outputs = plan->outputs->len;
 
   MharField *output = add (out, "output_label", "sublayer output, embedding first", "", MHAR_FIELD_STRING, "output", outputs);
   for (gsize i = 0; i < outputs; i++)
     output->data.str[i] = g_strdup (mhar_plan_row (plan, g_array_index (plan->outputs, int, i)));
-  if (n == 0)
-    return;
+  if (plan->sites->len > 0)
+    mhar_label_reads (plan, out);
+}
+
+void
+mhar_label_reads (const MharPlan *plan, MharDataset *out)
+{
+  gsize n = plan->sites->len, most = 0;
+
   MharField *number = add (out, "site", "2l feeds attention l, 2l+1 MLP l, 2L the last norm", "1", MHAR_FIELD_I32, "site", n);
   MharField *label = add (out, "site_label", "the read's name", "", MHAR_FIELD_STRING, "site", n);
   MharField *sources = add (out, "n_sources", "sources that the site reads", "1", MHAR_FIELD_I32, "site", n);

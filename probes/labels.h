@@ -14,5 +14,7 @@ void mhar_label_checkpoint (const MharCheckpoint *checkpoint, const MharPlan *pl
 
 /* Coordinates and labels: site, site_label, n_sources, n_heads [site], source_label [site, source], output_label [output]. */
 void mhar_label_sites (const MharPlan *plan, MharDataset *out);
+/* All of them but output_label, of a plan that has sites. */
+void mhar_label_reads (const MharPlan *plan, MharDataset *out);
 
 G_END_DECLS

@@ -24,7 +24,8 @@ holds (const MharProbeOptions *ran, const MharProbeOptions *wanted)
          && wanted->slices == ran->slices && wanted->interleaved == ran->interleaved
          && wanted->null_kind == ran->null_kind && wanted->null_norm_slice == ran->null_norm_slice
          && wanted->null_tokens == ran->null_tokens && wanted->match_sources == ran->match_sources
-         && wanted->seed == ran->seed && wanted->plain == ran->plain && same_controls (wanted, ran);
+         && wanted->seed == ran->seed && wanted->plain == ran->plain && wanted->reads == ran->reads
+         && wanted->top_tokens == ran->top_tokens && same_controls (wanted, ran);
 }
 
 /* The field's first `draws` along its dimension "draw". */
@@ -104,5 +105,8 @@ mhar_probe_narrow (const MharCheckpoint *checkpoint, const MharPlan *plan, const
     .resampler = resampler,
     .context = (guint)mhar_dataset_integer (set, "context", 0),
   };
-  return mhar_probe_conclude (&conclusion);
+  MharDataset *out = mhar_probe_conclude (&conclusion), *reads = mhar_dataset_find_child (set, "reads");
+  if (reads != NULL) /* no draw has to do with it */
+    mhar_dataset_add_child (out, mhar_dataset_ref (reads));
+  return out;
 }

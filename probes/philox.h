@@ -13,7 +13,8 @@ typedef enum {
   MHAR_STREAM_WINDOWS = 1, /* blocks of the bootstrap: (resample, 0) */
   MHAR_STREAM_DRAWS = 2,   /* resampled draws: (resample, 0) */
   MHAR_STREAM_SHUFFLE = 3, /* shuffled queries: (draw, site) */
-  MHAR_STREAM_SWAP = 4     /* swapped queries: (draw, first site) */
+  MHAR_STREAM_SWAP = 4,    /* swapped queries: (draw, first site) */
+  MHAR_STREAM_SPLIT = 5    /* a text in two halves: (split, 0) */
 } MharStream;
 
 /* The first `n` words of a stream: block b of four has the counter (b, one, two, stream), the key is the seed's two

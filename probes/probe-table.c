@@ -9,6 +9,7 @@ const MharProbe *const mhar_probes[] = {
   &mhar_probe_controls,
   &mhar_probe_collinearity,
   &mhar_probe_interventions,
+  &mhar_probe_reads,
   NULL,
 };
 

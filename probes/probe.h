@@ -19,7 +19,8 @@ typedef enum {
   MHAR_PROBE_KL = 1 << 1,
   MHAR_PROBE_COLLINEARITY = 1 << 2,
   MHAR_PROBE_ALL = (1 << 3) - 1,
-  MHAR_PROBE_INTERVENTIONS = 1 << 3 /* not one of all: they take a forward each */
+  MHAR_PROBE_INTERVENTIONS = 1 << 3, /* not one of all: they take a forward each */
+  MHAR_PROBE_READS = 1 << 4          /* nor these: every token's weights come off the device */
 } MharProbeFlags;
 
 /* What stands for a query that has learned nothing; always of the trained query's norm (see null_norm_slice). */
@@ -56,7 +57,11 @@ typedef struct {
   gboolean all_norms[2]; /* as null_norm_slice, which is the first; the other goes with the first kind alone */
   const GPtrArray *interventions; /* MharIntervention * (probes/intervention.h), borrowed; NULL: none */
   gboolean ablation_map;          /* every source of every site left out in turn */
+  const GPtrArray *reads; /* the cells whose tokens are listed (probes/reads.h), borrowed; NULL: none */
+  guint top_tokens;       /* tokens in each list */
 } MharProbeOptions;
+
+typedef struct _MharReads MharReads; /* what a run keeps for its reads */
 
 /* "random", "shuffled", "swapped". */
 const char *mhar_null_kind_name (MharNullKind kind);
@@ -66,6 +71,7 @@ typedef struct {
   const MharPlan *plan;
   const MharProbeOptions *options;
   gsize n_sites, max_heads, max_sources, n_outputs;
+  MharReads *reads; /* NULL: none */
 } MharProbeSetup;
 
 /* A model on a device, ready to run batches, with what the probes keep there. */
@@ -108,6 +114,8 @@ typedef struct {
    * windows, from any thread: every one of them gets an interval. */
   void (*scalars) (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out);
   const char *const *sums;
+  /* Takes out of each batch's slab, in the order of the text and in the thread that pools, what is not summed by window. */
+  void (*take) (const MharProbeSetup *setup, MharDataset *slab);
 } MharProbe;
 
 extern const MharProbe mhar_probe_depth_maps;
@@ -117,6 +125,7 @@ extern const MharProbe mhar_probe_head_js;
 extern const MharProbe mhar_probe_collinearity;
 extern const MharProbe mhar_probe_controls;
 extern const MharProbe mhar_probe_interventions;
+extern const MharProbe mhar_probe_reads;
 
 /* Every probe, NULL-ended. */
 extern const MharProbe *const mhar_probes[];

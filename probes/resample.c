@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define MOST_ENTRIES 256
-
 typedef struct {
   char *name;
   gsize n;            /* numbers a window */
@@ -83,9 +81,25 @@ keep_fields (MharResampler *r, const MharDataset *slab)
 }
 
 static guint64
+entry_among (guint64 together, guint64 window)
+{
+  return window / (2 * together) * 2 + window % 2;
+}
+
+static guint64
 entry_of (const MharResampler *r, guint64 window)
 {
-  return window / (2 * r->together) * 2 + window % 2;
+  return entry_among (r->together, window);
+}
+
+guint
+mhar_resample_entry (guint64 window, guint64 windows)
+{
+  guint64 together = 1;
+
+  while (entry_among (together, windows - 1) >= MHAR_RESAMPLE_ENTRIES || (windows > 1 && entry_among (together, windows - 2) >= MHAR_RESAMPLE_ENTRIES))
+    together *= 2;
+  return (guint) entry_among (together, window);
 }
 
 /* Adds sums of a window to an entry: the last, or the one after it. */
@@ -117,7 +131,7 @@ halve (MharResampler *r)
 static void
 add_window (MharResampler *r, const MharDataset *slab, gsize w, guint64 window)
 {
-  while (entry_of (r, window) >= MOST_ENTRIES)
+  while (entry_of (r, window) >= MHAR_RESAMPLE_ENTRIES)
     halve (r);
   for (guint k = 0; k < r->kept->len; k++) {
     Kept *kept = g_ptr_array_index (r->kept, k);
@@ -148,21 +162,26 @@ mhar_resampler_entries (const MharResampler *r)
 }
 
 guint
-mhar_resampler_block (const MharResampler *r)
+mhar_resample_block (guint n)
 {
-  guint n = mhar_resampler_entries (r), length = 1;
+  guint length = 1;
 
   while (length * length * length < n)
     length++;
   return length;
 }
 
-/* How often each of the n entries stands in resample b. */
-static void
-count_entries (const MharResampler *r, guint64 seed, guint b, guint n, guint *times)
+guint
+mhar_resampler_block (const MharResampler *r)
 {
-  guint length = mhar_resampler_block (r);
-  guint32 words[MOST_ENTRIES];
+  return mhar_resample_block (mhar_resampler_entries (r));
+}
+
+void
+mhar_resample_count (guint64 seed, guint b, guint n, guint *times)
+{
+  guint length = mhar_resample_block (n);
+  guint32 words[MHAR_RESAMPLE_ENTRIES];
 
   memset (times, 0, n * sizeof *times);
   mhar_random_words (seed, b, 0, MHAR_STREAM_WINDOWS, (n + length - 1) / length, words);
@@ -214,12 +233,55 @@ put (const Kept *kept, const guint *times, guint64 seed, guint b, MharPool *pool
 MharPool *
 mhar_resampler_pool (const MharResampler *r, guint64 seed, guint b)
 {
-  guint n = mhar_resampler_entries (r), times[MOST_ENTRIES];
+  guint n = mhar_resampler_entries (r), times[MHAR_RESAMPLE_ENTRIES];
   MharPool *pool = mhar_pool_new ();
 
-  count_entries (r, seed, b, n, times);
+  mhar_resample_count (seed, b, n, times);
   for (guint k = 0; k < r->kept->len; k++)
     put (g_ptr_array_index (r->kept, k), times, seed, b, pool);
+  mhar_pool_set_windows (pool, r->windows);
+  return pool;
+}
+
+/* Whether each of n entries is in the first part of a split (Fisher–Yates over their order). */
+static void
+choose_half (guint64 seed, guint split, guint n, gboolean *first)
+{
+  guint order[MHAR_RESAMPLE_ENTRIES];
+  guint32 words[MHAR_RESAMPLE_ENTRIES];
+
+  mhar_random_words (seed, split, 0, MHAR_STREAM_SPLIT, n, words);
+  for (guint i = 0; i < n; i++)
+    order[i] = i;
+  for (guint i = n - 1; i > 0; i--) {
+    gsize j = mhar_random_below (words[n - 1 - i], i + 1);
+    guint held = order[i];
+    order[i] = order[j];
+    order[j] = held;
+  }
+  for (guint i = 0; i < n; i++)
+    first[order[i]] = i < (n + 1) / 2;
+}
+
+MharPool *
+mhar_resampler_split (const MharResampler *r, guint64 seed, guint split)
+{
+  guint n = mhar_resampler_entries (r);
+  gboolean first[MHAR_RESAMPLE_ENTRIES] = { FALSE };
+  MharPool *pool = mhar_pool_new ();
+
+  if (n > 0)
+    choose_half (seed, split, n, first);
+  for (guint k = 0; k < r->kept->len; k++) {
+    const Kept *kept = g_ptr_array_index (r->kept, k);
+    double *half[2] = { g_new0 (double, MAX (kept->n, 1)), g_new0 (double, MAX (kept->n, 1)) };
+    for (guint e = 0; e < kept->entries->len; e++) {
+      const double *sums = g_ptr_array_index (kept->entries, e);
+      for (gsize i = 0; i < kept->n; i++)
+        half[!first[e]][i] += sums[i];
+    }
+    mhar_pool_put (pool, kept->name, kept->n, half[0], half[1]);
+  }
   mhar_pool_set_windows (pool, r->windows);
   return pool;
 }

@@ -16,6 +16,14 @@
 G_BEGIN_DECLS
 
 #define MHAR_RESAMPLES 2000
+#define MHAR_RESAMPLE_ENTRIES 256 /* at most */
+
+/* The entry that one of `windows` windows is in. */
+guint mhar_resample_entry (guint64 window, guint64 windows);
+/* Entries in a block, of n in all; where it is all of them, every resample is the whole and says nothing: below three. */
+guint mhar_resample_block (guint n);
+/* How often each of n entries stands in resample b: times [n], n ≤ MHAR_RESAMPLE_ENTRIES. */
+void mhar_resample_count (guint64 seed, guint b, guint n, guint *times);
 
 typedef struct _MharResampler MharResampler;
 
@@ -34,6 +42,10 @@ guint mhar_resampler_block (const MharResampler *resampler);
 /* The sums kept, over the windows of resample `b`, and with draws exchanged along every last dimension "draw". From any
  * thread. */
 MharPool *mhar_resampler_pool (const MharResampler *resampler, guint64 seed, guint b);
+
+/* The sums kept, of all windows, in two halves at random (mhar_pool_parity 0 and 1): the entries are put into a random
+ * order, whose first half, the larger, is one. Of two entries or more. From any thread. */
+MharPool *mhar_resampler_split (const MharResampler *resampler, guint64 seed, guint split);
 
 /* The draws of resample `b`: [n] places in 0 … n − 1. */
 void mhar_resampled_draws (guint64 seed, guint b, gsize n, guint *draws);

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "probes/intervention.h"
+#include "probes/reads.h"
 
 #include <string.h>
 
@@ -187,7 +188,7 @@ check_checkpoint (const MharDataset *set, const char *path, GError **error)
                            path, name);
   if (!counts_fit (set))
     return mhar_bad_input (error, "%s: %s counts more heads or sources than it holds; the file is damaged", path, name);
-  return mhar_interventions_results_check (set, path, error);
+  return mhar_interventions_results_check (set, path, error) && mhar_reads_results_check (set, path, error);
 }
 
 GPtrArray *

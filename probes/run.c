@@ -6,6 +6,7 @@
 #include "probes/crew.h"
 #include "probes/intervention.h"
 #include "probes/null-queries.h"
+#include "probes/reads.h"
 
 #define DEFAULT_CONTEXT 1024
 /* Tokens a batch on the CPU: enough rows for the matrix products to be efficient, few enough to stay small. */
@@ -32,7 +33,17 @@ typedef struct {
 void
 mhar_probe_options_init (MharProbeOptions *options)
 {
-  *options = (MharProbeOptions){ .probes = MHAR_PROBE_ALL, .slices = 4, .null_draws = 32 };
+  *options = (MharProbeOptions){ .probes = MHAR_PROBE_ALL, .slices = 4, .null_draws = 32, .top_tokens = 10 };
+}
+
+guint
+mhar_probe_context (const MharProbeOptions *options, const MharCheckpoint *checkpoint)
+{
+  int own = mhar_config_body (mhar_checkpoint_config (checkpoint))->context;
+
+  if (options->context > 0)
+    return options->context;
+  return own > 0 ? (guint) MIN (DEFAULT_CONTEXT, own) : DEFAULT_CONTEXT;
 }
 
 static gboolean
@@ -87,7 +98,8 @@ check_request (const Run *run, const MharBody *body, const gint32 *ids, gsize n,
     if (ids[i] < 0 || ids[i] >= body->vocab)
       return mhar_bad_input (error, "token %zu has the id %d, but the checkpoint's vocabulary ends at %d; was it made with another tokenizer?",
                              i, ids[i], body->vocab - 1);
-  return check_queries (run, body, error) && mhar_interventions_check (run->setup.plan, &run->options, error);
+  return check_queries (run, body, error) && mhar_interventions_check (run->setup.plan, &run->options, error) &&
+         mhar_reads_check (run->setup.plan, &run->options, error);
 }
 
 /* Windows a batch, from what the smallest device has free. */
@@ -160,6 +172,9 @@ take (Run *run, const MharCrewBatch *batch, GError **error)
 {
   mhar_pool_add (run->pool, batch->slab, batch->first_window);
   mhar_resampler_add (run->resampler, batch->slab, batch->first_window);
+  for (guint p = 0; mhar_probes[p] != NULL; p++)
+    if ((run->options.probes & mhar_probes[p]->flag) && mhar_probes[p]->take != NULL)
+      mhar_probes[p]->take (&run->setup, batch->slab);
   if (!emit (run, batch, error))
     return FALSE;
   run->window = batch->first_window + batch->windows;
@@ -232,6 +247,15 @@ new_pool (const MharProbeOptions *options)
   return pool;
 }
 
+static gboolean
+begin_reads (Run *run, const gint32 *ids, gsize n, GError **error)
+{
+  if ((run->options.probes & MHAR_PROBE_READS) == 0)
+    return TRUE;
+  run->setup.reads = mhar_reads_new (&run->setup, run->checkpoint, ids, n, run->windows.total, error);
+  return run->setup.reads != NULL;
+}
+
 MharDataset *
 mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, const MharPlan *plan, const gint32 *ids, gsize n,
                 const MharProbeOptions *options, const MharRunHooks *hooks, GCancellable *cancellable, GError **error)
@@ -241,8 +265,7 @@ mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, cons
   g_autoptr (GError) local = NULL;
   MharDataset *out = NULL;
 
-  if (run.options.context == 0)
-    run.options.context = body->context > 0 ? (guint) MIN (DEFAULT_CONTEXT, body->context) : DEFAULT_CONTEXT;
+  run.options.context = mhar_probe_context (options, checkpoint);
   if (options->max_tokens > 0)
     n = MIN (n, (gsize) options->max_tokens);
   run.asked_context = run.options.context;
@@ -250,6 +273,8 @@ mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, cons
   run.windows = mhar_windows_cut (n, run.options.context, options->skip_first);
   mhar_probe_setup_init (&run.setup, plan, &run.options);
   if (!check_request (&run, body, ids, n, error))
+    return NULL;
+  if (!begin_reads (&run, ids, n, error))
     return NULL;
   MharCrewTask task = { &run.setup, checkpoint, ids, run.windows, hooks != NULL && hooks->capture,
                         hooks != NULL ? hooks->capture_first : 0, cancellable };
@@ -261,6 +286,7 @@ mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, cons
     out = conclude (&run, FALSE);
   else
     g_propagate_error (error, g_steal_pointer (&local));
+  mhar_reads_free (run.setup.reads);
   mhar_resampler_free (run.resampler);
   mhar_pool_free (run.pool);
   return out;

@@ -23,6 +23,9 @@ typedef struct {
 /* Sets what the paper uses: 4 contiguous slices, 32 draws, all probes, windows of 1,024. */
 void mhar_probe_options_init (MharProbeOptions *options);
 
+/* Ids a window that a run of the checkpoint takes: as asked for, else min (1024, the model's). */
+guint mhar_probe_context (const MharProbeOptions *options, const MharCheckpoint *checkpoint);
+
 /* Runs `ids` [n] (each checked here against the vocabulary) on `devices` (MharDevice *, at least one), windows split over them;
  * the numbers do not depend on how many there are. options->context 0 becomes min (1024, the model's). Returns one
  * checkpoint's dataset, as data/hdf5-schema.md describes: fields, scalars, labels, warnings. Errors: MHAR_ERROR_INPUT (an id beyond

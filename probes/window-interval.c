@@ -1,69 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/window-interval.h"
 
-#include "probes/philox.h"
+#include "probes/resample.h"
+#include "probes/statistics.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static gsize
-block_length (gsize n)
-{
-  gsize length = 1;
-
-  while (length * length * length < n)
-    length++;
-  return length;
-}
-
-static double
-resample (guint64 seed, guint32 number, const double *value, gsize stride, const double *count, gsize n)
-{
-  gsize length = block_length (n), taken = 0;
-  double sum = 0, counted = 0;
-  g_autofree guint32 *words = g_new (guint32, n);
-
-  mhar_random_words (seed, number, 0, MHAR_STREAM_WINDOWS, (n + length - 1) / length, words);
-  for (gsize i = 0; taken < n; i++) {
-    gsize start = mhar_random_below (words[i], n);
-    for (gsize k = 0; k < length && taken < n; k++, taken++) {
-      gsize w = (start + k) % n;
-      sum += value[w * stride];
-      counted += count[w];
-    }
-  }
-  return sum / counted;
-}
-
-static int
-compare (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-  return (x > y) - (x < y);
-}
-
-/* Between the order statistics around `share` of the way. */
-static double
-quantile (const double *sorted, gsize n, double share)
-{
-  double at = share * (double) (n - 1);
-  gsize below = MIN ((gsize) at, n - 2);
-
-  return sorted[below] + (at - (double) below) * (sorted[below + 1] - sorted[below]);
-}
 
 gboolean
 mhar_window_interval (guint64 seed, const double *value, gsize stride, const double *count, gsize n, double *low, double *high)
 {
-  double drawn[MHAR_INTERVAL_RESAMPLES];
+  double sum[MHAR_RESAMPLE_ENTRIES] = { 0 }, counted[MHAR_RESAMPLE_ENTRIES] = { 0 }, drawn[MHAR_RESAMPLES];
+  guint times[MHAR_RESAMPLE_ENTRIES], entries = 0;
 
   *low = *high = NAN;
-  if (n < 3)
+  for (gsize w = 0; w < n; w++) {
+    guint e = mhar_resample_entry (w, n);
+    sum[e] += value[w * stride];
+    counted[e] += count[w];
+    entries = MAX (entries, e + 1);
+  }
+  if (entries == 0 || mhar_resample_block (entries) >= entries)
     return FALSE;
-  for (guint32 r = 0; r < MHAR_INTERVAL_RESAMPLES; r++)
-    drawn[r] = resample (seed, r, value, stride, count, n);
-  qsort (drawn, MHAR_INTERVAL_RESAMPLES, sizeof *drawn, compare);
-  *low = quantile (drawn, MHAR_INTERVAL_RESAMPLES, (1 - MHAR_INTERVAL_LEVEL) / 2);
-  *high = quantile (drawn, MHAR_INTERVAL_RESAMPLES, (1 + MHAR_INTERVAL_LEVEL) / 2);
-  return TRUE;
+  for (guint b = 0; b < MHAR_RESAMPLES; b++) {
+    double total = 0, tokens = 0;
+    mhar_resample_count (seed, b, entries, times);
+    for (guint e = 0; e < entries; e++) {
+      total += times[e] * sum[e];
+      tokens += times[e] * counted[e];
+    }
+    drawn[b] = total / tokens;
+  }
+  return mhar_interval (drawn, MHAR_RESAMPLES, low, high);
 }

@@ -41,7 +41,7 @@ shot() {
     esac
   done
   sleep 0.6
-  import -window root "$name.png"
+  import -window root png:- | convert - +dither -colors 255 -define png:compression-level=9 "PNG8:$name.png"
   xdotool key ctrl+q
   wait "$program" || true
   kill "$server"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every test of a build but the window's (`make test-gui`), then the unit, loader and CLI tests again under ASan and UBSan.
+"""Runs every test of a build, then the unit, loader and CLI tests again under ASan and UBSan.
 
     run.py BUILD [--no-sanitizers]
 
@@ -10,7 +10,6 @@ import subprocess
 import sys
 
 SANITIZED = ["--suite", "unit", "--suite", "sanitized"]
-HEADLESS = ["--no-suite", "gui"]
 
 
 def run_suite(build, suites):
@@ -42,7 +41,7 @@ def sanitized(build):
 
 def main():
     build = sys.argv[1]
-    results = [run_suite(build, HEADLESS)]
+    results = [run_suite(build, [])]
     if "--no-sanitizers" not in sys.argv:
         results.append(sanitized(build))
     passed, failed, skipped = (sum(column) for column in zip(*results))

@@ -20,7 +20,8 @@ mhar_figure_check_plan (const MharCliOptions *options, const MharPlan *plan, con
                 { MHAR_FIGURE_DEPTH_MAP, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 1 },
                 { MHAR_FIGURE_KL, MHAR_PROBE_KL, "--kl", 1 },
                 { MHAR_FIGURE_COLLINEARITY, MHAR_PROBE_COLLINEARITY, "--collinearity", 0 },
-                { MHAR_FIGURE_COEFFICIENTS, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 0 } };
+                { MHAR_FIGURE_COEFFICIENTS, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 0 },
+                { MHAR_FIGURE_READS, MHAR_PROBE_READS, "--reads", 1 } };
   int most = 0;
 
   if (options->figure != NULL && options->kind == MHAR_FIGURE_ABLATION && !options->probe.ablation_map)
@@ -47,9 +48,9 @@ mhar_figure_check_plan (const MharCliOptions *options, const MharPlan *plan, con
 }
 
 gboolean
-mhar_figure_check_folder (const MharCliOptions *options, GError **error)
+mhar_figure_check_folder (const MharCliOptions *options, guint n, GError **error)
 {
-  guint n = g_strv_length (options->checkpoints), mode;
+  guint mode;
 
   for (guint i = 0; options->figure != NULL && i < n; i++) {
     g_autofree char *name = mhar_figure_file_name (options->figure, i, n);

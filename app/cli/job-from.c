@@ -2,14 +2,17 @@
 /* --from: a saved run printed and drawn again, without the model. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/figure-write.h"
 #include "app/cli/report.h"
-
 #include "core/error.h"
 #include "core/h5file.h"
+#include "probes/compare.h"
 #include "probes/results.h"
+#include "probes/series.h"
 #include "probes/weights-only.h"
 
 #include <glib/gstdio.h>
+#include <stdio.h>
 
 static gboolean
 write_report (const char *folder, const MharDataset *root, GError **error)
@@ -26,13 +29,36 @@ write_report (const char *folder, const MharDataset *root, GError **error)
   return FALSE;
 }
 
+/* What stands beside the checkpoints. */
+static gboolean
+check_together (const MharDataset *root, const char *path, GError **error)
+{
+  const MharDataset *compare = mhar_dataset_find_child (root, "compare"),
+                    *series = mhar_dataset_find_child (root, "series");
+
+  return (compare == NULL || mhar_comparison_check (compare, path, error))
+         && (series == NULL || mhar_series_check (series, path, error));
+}
+
+static void
+repeat_skipped (const MharCliOptions *options, const MharDataset *root)
+{
+  const MharDataset *series = mhar_dataset_find_child (root, "series");
+  const char *const *skipped = series != NULL ? mhar_dataset_strings (series, "skipped") : NULL;
+
+  for (guint i = 0; !options->quiet && skipped != NULL && skipped[i] != NULL; i++) {
+    g_autofree char *text = mhar_printable (skipped[i]);
+    fprintf (stderr, "mhar-probe: warning: skipped %s\n", text);
+  }
+}
+
 int
 mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GError **error)
 {
   static const char *const skip[] = { "sums", "capture", NULL };
   g_autoptr (MharDataset) root = mhar_h5_read (options->from, skip, error);
 
-  if (root == NULL || !mhar_results_check (root, options->from, error))
+  if (root == NULL || !mhar_results_check (root, options->from, error) || !check_together (root, options->from, error))
     return -1;
   g_autoptr (GPtrArray) sets = mhar_results_checkpoints (root);
   for (guint c = 0; c < sets->len; c++) {
@@ -47,10 +73,10 @@ mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GError 
   }
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return -1;
-  if (options->figure != NULL &&
-      !mhar_figure_save (options->figure, sets, options->kind, &options->figure_options, error))
+  if (!mhar_figure_write (options, root, error))
     return -1;
   if (options->report != NULL && !write_report (options->report, root, error))
     return -1;
+  repeat_skipped (options, root);
   return mhar_print_results (options, root, error) ? 0 : -1;
 }

@@ -4,26 +4,29 @@
 #include "app/cli/jobs.h"
 
 #include "app/cli/figure-check.h"
+#include "app/cli/figure-write.h"
+#include "app/cli/input-guard.h"
 #include "app/cli/progress.h"
 #include "app/cli/report.h"
+#include "app/cli/run-checkpoints.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
 #include "core/h5file.h"
 #include "core/provenance.h"
-#include "probes/intervention.h"
+#include "probes/compare.h"
+#include "probes/series.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef struct {
-  MharCheckpoint *checkpoint;
-  MharPlan *plan;
-} Opened;
-
-typedef struct {
   const MharCliOptions *options;
-  GPtrArray *opened; /* Opened, in the order of the command line */
+  MharProbeOptions probe;
+  MharRunCheckpoints checkpoints;
+  GArray *steps;              /* gint32: of each of `sets` */
+  MharComparison *comparison; /* NULL without --compare */
+  GArray *ids;                /* of the first checkpoint, which the second has to share then */
   MharTokenSource *source;
   GPtrArray *devices; /* MharDevice *, opened for the first checkpoint; all run on them */
   MharH5Writer *writer;
@@ -32,17 +35,7 @@ typedef struct {
   MharProgress progress;
   char *stage; /* what the progress line speaks of */
   gboolean made_folder;
-  guint index; /* of the checkpoint being run */
 } Job;
-
-static void
-opened_free (gpointer data)
-{
-  Opened *opened = data;
-  g_clear_pointer (&opened->plan, mhar_plan_free);
-  g_clear_pointer (&opened->checkpoint, mhar_checkpoint_free);
-  g_free (opened);
-}
 
 static void
 on_progress (guint64 done, guint64 total, gpointer user)
@@ -67,34 +60,33 @@ on_slab (const char *group, const MharDataset *slab, gpointer user, GError **err
 {
   Job *job = user;
   gboolean f16 = job->options->save_weights == MHAR_SAVE_F16 && strcmp (group, "capture") == 0;
-  g_autofree char *path = g_strdup_printf ("checkpoint_%u/%s", job->index, group);
-  return mhar_h5_writer_append (job->writer, path, slab, f16, error);
+  guint index = job->sets->len; /* of the checkpoint being run */
+  g_autofree char *path = g_strdup_printf ("checkpoint_%u/%s", index, group);
+
+  if (job->comparison != NULL && strcmp (group, "sums") == 0)
+    mhar_comparison_add (job->comparison, index, slab);
+  return job->writer == NULL || mhar_h5_writer_append (job->writer, path, slab, f16, error);
 }
 
-static gboolean
-open_checkpoints (Job *job, GError **error)
+/* Two that are compared have the same windows. */
+static void
+prepare_comparison (Job *job)
 {
-  const MharCliOptions *o = job->options;
+  const GPtrArray *opened = job->checkpoints.opened;
+  const MharOpened *a = opened->pdata[0], *b = opened->pdata[opened->len - 1];
 
-  for (guint i = 0; o->checkpoints[i] != NULL; i++) {
-    Opened *opened = g_new0 (Opened, 1);
-    g_ptr_array_add (job->opened, opened);
-    if (!mhar_open_checkpoint (o, o->checkpoints[i], &opened->checkpoint, &opened->plan, error) ||
-        !mhar_figure_check_plan (o, opened->plan, o->checkpoints[i], error))
-      return FALSE;
-    if (!mhar_interventions_check (opened->plan, &o->probe, error)) {
-      g_prefix_error (error, "%s: ", o->checkpoints[i]);
-      return FALSE;
-    }
-  }
-  return TRUE;
+  if (!job->options->compare)
+    return;
+  job->comparison = mhar_comparison_new (a->plan, b->plan);
+  job->probe.context
+      = MIN (mhar_probe_context (&job->probe, a->checkpoint), mhar_probe_context (&job->probe, b->checkpoint));
 }
 
 static gboolean
 open_devices (Job *job, GError **error)
 {
   const MharCliOptions *o = job->options;
-  const Opened *first = g_ptr_array_index (job->opened, 0);
+  const MharOpened *first = g_ptr_array_index (job->checkpoints.opened, 0);
   gboolean bf16 = strcmp (mhar_checkpoint_dtype (first->checkpoint), "BF16") == 0;
 
   job->devices = mhar_devices_open (o->device, o->precision, bf16, error);
@@ -107,48 +99,8 @@ note_fallback (const Job *job)
 {
   const char *why = mhar_device_fallback (g_ptr_array_index (job->devices, 0));
 
-  if (job->index == 0 && why != NULL && !job->options->quiet)
+  if (job->sets->len == 0 && why != NULL && !job->options->quiet)
     fprintf (stderr, "mhar-probe: running on the CPU: %s\n", why);
-}
-
-/* Whether both paths name one existing file. */
-static gboolean
-same_file (const char *a, const char *b)
-{
-  GStatBuf sa, sb;
-  return a != NULL && b != NULL && g_stat (a, &sa) == 0 && g_stat (b, &sb) == 0 && sa.st_dev == sb.st_dev &&
-         sa.st_ino == sb.st_ino;
-}
-
-/* Whether `output` is a file that the checkpoint is made of. */
-static gboolean
-is_part_of (const char *output, const char *checkpoint)
-{
-  static const char *const endings[] = { ".json", ".safetensors", ".bin", ".pt", ".pth" };
-  g_autoptr (GDir) dir = g_dir_open (checkpoint, 0, NULL);
-
-  for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;) {
-    g_autofree char *path = g_build_filename (checkpoint, name, NULL);
-    for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
-      if (g_str_has_suffix (name, endings[i]) && same_file (output, path))
-        return TRUE;
-  }
-  return same_file (output, checkpoint);
-}
-
-/* A slip of the tongue must not cost a checkpoint. */
-static gboolean
-check_not_input (const MharCliOptions *o, const char *output, GError **error)
-{
-  gboolean input = same_file (output, o->text) || same_file (output, o->tokens) || same_file (output, o->config);
-
-  for (guint i = 0; !input && output != NULL && o->checkpoints[i] != NULL; i++)
-    input = is_part_of (output, o->checkpoints[i]);
-  if (!input)
-    return TRUE;
-  g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "%s is an input of this run and would be overwritten; give another name",
-               output);
-  return FALSE;
 }
 
 /* All that a run needs, cheapest first. */
@@ -157,10 +109,15 @@ prepare (Job *job, GCancellable *cancellable, GError **error)
 {
   const MharCliOptions *o = job->options;
 
-  if (!check_not_input (o, o->output, error) || !check_not_input (o, o->figure, error) || !open_checkpoints (job, error) ||
-      !mhar_figure_check_folder (o, error) || !open_devices (job, error) ||
-      (o->report != NULL && !mhar_report_folder (o->report, &job->made_folder, error)))
+  if (!mhar_run_checkpoints_find (&job->checkpoints, o, error)
+      || !mhar_check_not_input (o, job->checkpoints.names, o->output, error)
+      || !mhar_check_not_input (o, job->checkpoints.names, o->figure, error)
+      || !mhar_run_checkpoints_open (&job->checkpoints, error)
+      || !mhar_figure_check_folder (o, mhar_run_checkpoints_pages (&job->checkpoints), error)
+      || !open_devices (job, error)
+      || (o->report != NULL && !mhar_report_folder (o->report, &job->made_folder, error)))
     return FALSE;
+  prepare_comparison (job);
   job->source = mhar_token_source_open (o, cancellable, error);
   if (job->source == NULL)
     return FALSE;
@@ -183,32 +140,62 @@ ensure_root (Job *job, const MharDataset *set, gint64 text_tokens)
     job->root = mhar_provenance_root (job->devices, &provenance);
 }
 
-static gboolean
-run_one (Job *job, const Opened *opened, GCancellable *cancellable, GError **error)
+/* The checkpoint's ids, which a comparison wants to be those of the one before. */
+static GArray *
+find_ids (Job *job, const MharOpened *opened, GCancellable *cancellable, GError **error)
 {
-  const MharCliOptions *o = job->options;
-  MharRunHooks hooks = { on_progress, job->writer != NULL ? on_slab : NULL, o->save_weights != MHAR_SAVE_NO_WEIGHTS,
-                         job };
-  g_autofree char *name = g_filename_display_basename (mhar_checkpoint_path (opened->checkpoint));
   g_autoptr (GArray) ids = mhar_token_source_ids (job->source, opened->checkpoint, cancellable, error);
 
-  if (ids == NULL)
-    return FALSE;
+  if (ids == NULL || job->comparison == NULL)
+    return g_steal_pointer (&ids);
+  if (job->ids == NULL)
+    job->ids = g_array_ref (ids);
+  if (ids->len == job->ids->len && memcmp (ids->data, job->ids->data, ids->len * sizeof (gint32)) == 0)
+    return g_steal_pointer (&ids);
+  mhar_bad_input (
+      error,
+      "the tokenizers of the two checkpoints make different ids of %s, so they cannot be compared on it; give "
+      "ids with --tokens",
+      job->source->name);
+  return NULL;
+}
+
+static MharDataset *
+run_probes (Job *job, const MharOpened *opened, const GArray *ids, GCancellable *cancellable, GError **error)
+{
+  const MharCliOptions *o = job->options;
+  gboolean slabs = job->writer != NULL || job->comparison != NULL;
+  MharRunHooks hooks = { on_progress, slabs ? on_slab : NULL, o->save_weights != MHAR_SAVE_NO_WEIGHTS, job };
+  g_autofree char *name = g_filename_display_basename (mhar_checkpoint_path (opened->checkpoint));
+
   note_fallback (job);
   MharReportTask task = { o, job->devices, opened->checkpoint, opened->plan, ids, name, &hooks, on_stage, cancellable };
   on_stage (name, job);
   MharDataset *set = o->report != NULL
                        ? mhar_report_run (&task, error)
-                       : mhar_probe_run (job->devices, opened->checkpoint, opened->plan, (const gint32 *) ids->data,
-                                         ids->len, &o->probe, &hooks, cancellable, error);
+                       : mhar_probe_run (job->devices, opened->checkpoint, opened->plan, (const gint32 *)ids->data,
+                                         ids->len, &job->probe, &hooks, cancellable, error);
   mhar_progress_finish (&job->progress);
-  if (set == NULL) {
-    /* An input error is about the ids: the model was checked before. */
-    if (error != NULL && g_error_matches (*error, MHAR_ERROR, MHAR_ERROR_INPUT))
-      g_prefix_error (error, "%s with %s: ", job->source->name, name);
+  /* An input error is about the ids: the model was checked before. */
+  if (set == NULL && error != NULL && g_error_matches (*error, MHAR_ERROR, MHAR_ERROR_INPUT))
+    g_prefix_error (error, "%s with %s: ", job->source->name, name);
+  return set;
+}
+
+static gboolean
+run_one (Job *job, const MharOpened *opened, GCancellable *cancellable, GError **error)
+{
+  const MharCliOptions *o = job->options;
+  g_autoptr (GError) reason = NULL;
+  g_autoptr (GArray) ids = find_ids (job, opened, cancellable, &reason);
+
+  if (ids == NULL)
+    return mhar_run_checkpoints_skip (&job->checkpoints, mhar_checkpoint_path (opened->checkpoint), &reason, error);
+  MharDataset *set = run_probes (job, opened, ids, cancellable, error);
+  if (set == NULL)
     return FALSE;
-  }
   g_ptr_array_add (job->sets, set);
+  g_array_append_val (job->steps, opened->step);
   ensure_root (job, set, ids->len);
   g_autofree char *digest = mhar_checkpoint_digest (
       opened->checkpoint, (const char *const *) opened->plan->routing->pdata, o->digest, cancellable, error);
@@ -218,18 +205,43 @@ run_one (Job *job, const Opened *opened, GCancellable *cancellable, GError **err
   return TRUE;
 }
 
+/* What is said of all checkpoints together. */
+static void
+add_together (Job *job)
+{
+  MharDataset *first = g_ptr_array_index (job->sets, 0), *last = g_ptr_array_index (job->sets, job->sets->len - 1);
+
+  if (job->comparison != NULL) {
+    MharDataset *compare = mhar_comparison_finish (job->comparison, job->probe.seed);
+    mhar_dataset_set_string (compare, "a", mhar_dataset_string (first, "path"));
+    mhar_dataset_set_string (compare, "b", mhar_dataset_string (last, "path"));
+    mhar_dataset_add_child (job->root, compare);
+  }
+  if (job->options->series) {
+    GPtrArray *skipped = job->checkpoints.skipped;
+    MharDataset *series = mhar_series_new (job->sets, (const gint32 *)job->steps->data);
+    g_ptr_array_add (skipped, NULL);
+    mhar_dataset_set_strings (series, "skipped", (const char *const *)skipped->pdata);
+    mhar_dataset_add_child (job->root, series);
+  }
+}
+
 /* Adds the results as checkpoint_0, checkpoint_1 … and writes what was asked for. */
 static gboolean
 deliver (Job *job, GError **error)
 {
   const MharCliOptions *o = job->options;
 
+  if (job->sets->len == 0)
+    return mhar_bad_input (error, "none of the steps can be run; the first is %s",
+                           (char *)g_ptr_array_index (job->checkpoints.skipped, 0));
   for (guint i = 0; i < job->sets->len; i++) {
     g_autofree char *name = g_strdup_printf ("checkpoint_%u", i);
     MharDataset *set = g_ptr_array_index (job->sets, i);
     mhar_dataset_set_name (set, name);
     mhar_dataset_add_child (job->root, mhar_dataset_ref (set));
   }
+  add_together (job);
   if (job->writer != NULL && !mhar_h5_writer_write (job->writer, job->root, error))
     return FALSE;
   g_autoptr (MharReportFiles) report = o->report != NULL ? mhar_report_stage (job->root, o->report, error) : NULL;
@@ -243,7 +255,7 @@ deliver (Job *job, GError **error)
     g_autofree char *folder = mhar_printable (o->report);
     fprintf (stderr, "mhar-probe: wrote %s/report.html, report.pdf and report.h5\n", folder);
   }
-  if (o->figure != NULL && !mhar_figure_save (o->figure, job->sets, o->kind, &o->figure_options, error))
+  if (!mhar_figure_write (o, job->root, error))
     return FALSE;
   return mhar_print_results (o, job->root, error);
 }
@@ -256,20 +268,24 @@ job_clear (Job *job)
   mhar_dataset_unref (job->root);
   g_clear_pointer (&job->devices, g_ptr_array_unref);
   mhar_token_source_free (job->source);
+  mhar_comparison_free (job->comparison);
+  g_clear_pointer (&job->ids, g_array_unref);
+  g_array_unref (job->steps);
   g_ptr_array_unref (job->sets);
-  g_ptr_array_unref (job->opened);
+  mhar_run_checkpoints_clear (&job->checkpoints);
 }
 
 int
 mhar_job_run (const MharCliOptions *options, GCancellable *cancellable, GError **error)
 {
   Job job = { .options = options,
-              .opened = g_ptr_array_new_with_free_func (opened_free),
-              .sets = g_ptr_array_new_with_free_func ((GDestroyNotify) mhar_dataset_unref) };
+              .probe = options->probe,
+              .steps = g_array_new (FALSE, FALSE, sizeof (gint32)),
+              .sets = g_ptr_array_new_with_free_func ((GDestroyNotify)mhar_dataset_unref) };
   gboolean good = prepare (&job, cancellable, error);
 
-  for (job.index = 0; good && job.index < job.opened->len; job.index++)
-    good = run_one (&job, g_ptr_array_index (job.opened, job.index), cancellable, error);
+  for (guint i = 0; good && i < job.checkpoints.opened->len; i++)
+    good = run_one (&job, g_ptr_array_index (job.checkpoints.opened, i), cancellable, error);
   good = good && !g_cancellable_set_error_if_cancelled (cancellable, error) && deliver (&job, error);
   job_clear (&job);
   if (!good && job.made_folder)

@@ -392,6 +392,7 @@ checkpoint (const MharDataset *set)
   add_coefficients (set, object);
   add_sites (set, object);
   mhar_json_interventions (set, object);
+  mhar_json_reads (set, object);
   for (guint w = 0; warnings != NULL && warnings[w] != NULL; w++)
     json_array_append_new (list, json_string (warnings[w]));
   json_object_set_new (object, "warnings", list);
@@ -420,6 +421,8 @@ mhar_json_format (const MharDataset *root)
       json_array_append_new (list, mhar_weights_only_is (set) ? mhar_json_weights (set) : checkpoint (set));
   }
   json_object_set_new (object, "checkpoints", list);
+  mhar_json_compare (root, object);
+  mhar_json_series (root, object);
   char *text = json_dumps (object, JSON_INDENT (1) | JSON_REAL_PRECISION (17));
   char *line = g_strconcat (text, "\n", NULL);
   free (text);

@@ -16,7 +16,8 @@ static const Job jobs[] = {
   { "info", "|config|map|heads|block-delta|strict|json|" },
   { "sites", "|config|map|heads|block-delta|strict|json|" },
   { "weights-only", "|config|map|heads|slices|slicing|digest|output|json|table|" },
-  { "verify", "|tolerance|device|precision|routing|config|map|heads|block-delta|strict|" },
+  { "verify", "|tolerance|device|precision|routing|config|map|heads|block-delta|strict|json|" },
+  { "save-reference", "|device|precision|routing|config|map|heads|block-delta|strict|text|prompt|tokens|context|max-tokens|" },
   { "from", "|figure|figure-kind|first-sites|theme|style|json|table|report|" },
 };
 
@@ -71,7 +72,7 @@ check_job (const MharCliOptions *o, const Job *job, GError **error)
 {
   const char *name = job->name;
 
-  if (o->text != NULL || o->prompt != NULL || o->tokens != NULL)
+  if (o->save_reference == NULL && (o->text != NULL || o->prompt != NULL || o->tokens != NULL))
     return mhar_bad_usage (error, "--%s takes no input; leave out --text, --prompt and --tokens", name);
   if (o->output != NULL && !o->weights_only)
     return mhar_bad_usage (error, "-o saves a run, and --%s makes none; leave one of them out", name);
@@ -85,7 +86,7 @@ check_job (const MharCliOptions *o, const Job *job, GError **error)
     return mhar_bad_usage (error, "--figure draws a run, and --%s makes none; leave one of them out", name);
   if (o->report != NULL && o->from == NULL)
     return mhar_bad_usage (error, "--report writes up a run, and --%s makes none; leave one of them out", name);
-  if (o->json && (o->verify != NULL || o->devices))
+  if (o->json && o->devices)
     return mhar_bad_usage (error, "--%s prints text only; leave out --json", name);
   return check_heeded (o, job, error);
 }
@@ -118,8 +119,10 @@ check_checkpoints (const MharCliOptions *o, GError **error)
     return mhar_bad_usage (error, "--devices takes no checkpoint");
   if (none && o->from == NULL && !o->devices)
     return mhar_bad_usage (error, "no checkpoint: give the folder that holds config.json, or see mhar-probe --help");
-  if (o->verify != NULL && o->checkpoints[1] != NULL)
-    return mhar_bad_usage (error, "--verify takes one checkpoint");
+  if (o->compare && g_strv_length (o->checkpoints) != 2)
+    return mhar_bad_usage (error, "--compare takes two checkpoints, not %u", g_strv_length (o->checkpoints));
+  if ((o->verify != NULL || o->save_reference != NULL) && !none && o->checkpoints[1] != NULL)
+    return mhar_bad_usage (error, "--%s takes one checkpoint", o->verify != NULL ? "verify" : "save-reference");
   return TRUE;
 }
 
@@ -135,6 +138,19 @@ check_about (const MharCliOptions *o, GError **error)
                              about_figures[i]);
   if (o->verify == NULL && is_given (o, "tolerance"))
     return mhar_bad_usage (error, "--tolerance is what --verify allows, and that is not asked for; leave it out");
+  if (o->compare && o->series)
+    return mhar_bad_usage (error, "--compare is of two checkpoints and --series of the steps of a run; choose one");
+  if (o->report != NULL && (o->compare || o->series))
+    return mhar_bad_usage (error, "--report writes up checkpoints by themselves; leave out --%s",
+                           o->compare ? "compare" : "series");
+  if (o->compare && (o->probe.probes & MHAR_PROBE_DEPTH_MAPS) == 0)
+    return mhar_bad_usage (error, "--compare compares what --depth-maps measures; ask for that too");
+  if (o->from == NULL && o->kind == MHAR_FIGURE_COMPARE && !o->compare)
+    return mhar_bad_usage (error, "--figure-kind compare draws what --compare measures; ask for that too");
+  if (o->from == NULL && o->kind == MHAR_FIGURE_SERIES && !o->series)
+    return mhar_bad_usage (error, "--figure-kind series draws what --series measures; ask for that too");
+  if (o->reads->len == 0 && is_given (o, "top-tokens"))
+    return mhar_bad_usage (error, "--top-tokens is about the lists of --reads, and they are not asked for; leave it out");
   if (o->json && is_given (o, "table"))
     return mhar_bad_usage (error, "--json and --table are two ways to print the results; choose one");
   return TRUE;
@@ -169,7 +185,7 @@ mhar_cli_options_check (const MharCliOptions *o, GError **error)
   if (o->help || o->version)
     return TRUE;
   if (several)
-    return mhar_bad_usage (error, "--info, --sites, --weights-only, --verify, --from and --devices are separate jobs; choose one");
+    return mhar_bad_usage (error, "--info, --sites, --weights-only, --verify, --save-reference, --from and --devices are separate jobs; choose one");
   if ((o->text != NULL) + (o->prompt != NULL) + (o->tokens != NULL) > 1)
     return mhar_bad_usage (error, "--text, --prompt and --tokens are three ways to give one input; choose one");
   return check_checkpoints (o, error) && check_output (o, error) && check_controls (o, error)

@@ -2,6 +2,7 @@
 #include "app/cli/option-table.h"
 
 #include "probes/intervention.h"
+#include "probes/reads.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -180,12 +181,23 @@ parse_regroup (const char *text, gpointer field, GError **error)
   return mhar_interventions_parse (*(GPtrArray **) field, MHAR_INTERVENTION_REGROUP, text, error);
 }
 
+static gboolean
+parse_reads (const char *text, gpointer field, GError **error)
+{
+  return mhar_reads_specs_parse (*(GPtrArray **) field, text, error);
+}
+
 static const MharOptionRow probe_rows[] = {
   { "kl", 0, BITS, AT (probe.probes), NULL, "Slice or head disagreement, and its random-query null", MHAR_PROBE_KL },
   { "depth-maps", 0, BITS, AT (probe.probes), NULL, "Depth maps, deviation, entropy, contribution",
     MHAR_PROBE_DEPTH_MAPS },
   { "collinearity", 0, BITS, AT (probe.probes), NULL, "Cosines between sublayer outputs", MHAR_PROBE_COLLINEARITY },
-  { "all", 0, BITS, AT (probe.probes), NULL, "All of them (the default)", MHAR_PROBE_ALL },
+  { "reads", 0, PARSED, AT (reads), "SITE:HEAD:SOURCE", "What heads read, as L3.mlp:2:embed (last:*:top)",
+    .if_alone = MHAR_READS_DEFAULT, .parse = parse_reads },
+  { "all", 0, BITS, AT (probe.probes), NULL, "All of them but --reads (the default)", MHAR_PROBE_ALL },
+  { "compare", 0, FLAG, AT (compare), NULL, "Also how far the routing of two checkpoints lies apart" },
+  { "series", 0, FLAG, AT (series), NULL,
+    "The steps of a training run, of a folder or one by one, as curves" },
   { "slices", 0, PARSED, AT (probe), "S,…", "Slices of a query (4); several add controls to the first",
     .parse = parse_slices },
   { "slicing", 0, PARSED, AT (probe), "HOW", "contiguous (the default), interleaved or both", .parse = parse_slicing },
@@ -197,6 +209,7 @@ static const MharOptionRow probe_rows[] = {
   { "null-tokens", 0, WIDE, AT (probe.null_tokens), "N", "Tokens the nulls see (all)", 1, G_MAXINT32 },
   { "match-sources", 0, COUNT, AT (probe.match_sources), "M",
     "Also over M evenly spaced sources of every site that has them", 2, 65536 },
+  { "top-tokens", 0, COUNT, AT (probe.top_tokens), "K", "Tokens in each list of --reads (10)", 1, MHAR_READS_MOST_TOKENS },
   { "seed", 0, WIDE, AT (probe.seed), "N", "Seed of the random queries (0)", 0, G_MAXUINT64 },
   { NULL },
 };
@@ -260,7 +273,7 @@ static const MharOptionRow output_rows[] = {
   { "report", 0, WORD, AT (report), "DIR", "Measure everything, and write it up as HTML, PDF and HDF5" },
   { "json", 0, FLAG, AT (json), NULL, "JSON instead of the table" },
   { "figure", 'f', WORD, AT (figure), "FILE", "Draw a figure: .pdf, .svg or .png" },
-  { "figure-kind", 0, PARSED, AT (kind), "KIND", "deviation, depth-map, kl, collinearity, coefficients or ablation", .parse = parse_kind },
+  { "figure-kind", 0, PARSED, AT (kind), "KIND", "deviation, depth-map, kl, collinearity … (all: man mhar-probe)", .parse = parse_kind },
   { "first-sites", 0, COUNT, AT (figure_options.first_sites), "N", "Sites in a map (10); 0: all", 0, 1 << 20 },
   { "theme", 0, PARSED, AT (figure_options.theme), "THEME", "light (the default) or dark", .parse = parse_theme },
   { "style", 0, PARSED, AT (figure_options.style), "STYLE", "default, or authors: as the paper's own plots",
@@ -277,6 +290,7 @@ static const MharOptionRow other_rows[] = {
   { "weights-only", 0, FLAG, AT (weights_only), NULL,
     "Norms and cosines of the routing queries, of any model, without running it" },
   { "verify", 0, WORD, AT (verify), "FILE", "Compare logits and weights with a .safetensors reference" },
+  { "save-reference", 0, WORD, AT (save_reference), "FILE", "Write such a reference of the first window's tokens" },
   { "tolerance", 0, REAL, AT (tolerance), "X", "Relative norm error that --verify allows (1e-5)" },
   { "from", 0, WORD, AT (from), "FILE.h5", "Print and draw a saved run again, without the model" },
   { "devices", 0, FLAG, AT (devices), NULL, "List the devices, and why there are no more" },

@@ -4,6 +4,7 @@
 #include "app/cli/option-table.h"
 #include "core/error.h"
 #include "probes/intervention.h"
+#include "probes/reads.h"
 
 #include <math.h>
 #include <string.h>
@@ -214,12 +215,17 @@ mhar_cli_options_parse (char **argv, GError **error)
   mhar_figure_options_init (&o->figure_options);
   o->probe.probes = 0;
   o->interventions = mhar_interventions_new ();
+  o->reads = mhar_reads_specs_new ();
   if (!parse (o, argv, error))
     return NULL;
   if (o->interventions->len > 0)
     o->probe.interventions = o->interventions;
   if (o->interventions->len > 0 || o->probe.ablation_map)
     o->probe.probes |= MHAR_PROBE_INTERVENTIONS;
+  if (o->reads->len > 0) {
+    o->probe.reads = o->reads;
+    o->probe.probes |= MHAR_PROBE_READS;
+  }
   if (o->probe.probes == 0)
     o->probe.probes = MHAR_PROBE_ALL;
   if (o->device == NULL)
@@ -240,7 +246,9 @@ mhar_cli_options_free (MharCliOptions *o)
     return;
   g_strfreev (o->checkpoints);
   g_clear_pointer (&o->interventions, g_ptr_array_unref);
+  g_clear_pointer (&o->reads, g_ptr_array_unref);
   g_free (o->verify);
+  g_free (o->save_reference);
   g_free (o->from);
   g_free (o->text);
   g_free (o->prompt);

@@ -19,12 +19,14 @@ typedef struct {
   char **checkpoints;
   /* what to do, when not the main job */
   gboolean help, version, devices, info, sites, weights_only;
-  char *verify, *from;
+  gboolean compare, series; /* a run of two checkpoints, or of a training run's steps */
+  char *verify, *save_reference, *from;
   double tolerance;
   /* input */
   char *text, *prompt, *tokens;
   MharProbeOptions probe;
   GPtrArray *interventions; /* MharIntervention *, what probe.interventions borrows where there are any */
+  GPtrArray *reads;         /* likewise of probe.reads */
   /* model */
   char *device;
   char *config; /* in place of the checkpoint's config.json */

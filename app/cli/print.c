@@ -2,6 +2,9 @@
 #include "app/cli/jobs.h"
 
 #include "app/cli/json.h"
+#include "app/cli/table-compare.h"
+#include "app/cli/table-reads.h"
+#include "app/cli/table-series.h"
 #include "app/cli/table.h"
 #include "core/dialect.h"
 #include "core/error.h"
@@ -50,12 +53,19 @@ gboolean
 mhar_print_results (const MharCliOptions *options, const MharDataset *root, GError **error)
 {
   g_autoptr (GPtrArray) sets = mhar_results_checkpoints (root);
-  g_autofree char *text = options->json ? mhar_json_format (root) : mhar_table_format (sets, options->table);
-  g_autofree char *more = options->json || options->table != MHAR_TABLE_TEXT ? NULL : mhar_table_weights (sets);
+  const MharDataset *compare = mhar_dataset_find_child (root, "compare"),
+                    *series = mhar_dataset_find_child (root, "series");
+  gboolean whole = !options->json && options->table == MHAR_TABLE_TEXT;
+  g_autofree char *text = options->json    ? mhar_json_format (root)
+                          : series != NULL ? mhar_table_series (series, options->table)
+                                           : mhar_table_format (sets, options->table);
+  g_autofree char *apart = compare != NULL && !options->json ? mhar_table_compare (compare, options->table) : NULL;
+  g_autofree char *more = whole ? mhar_table_weights (sets) : NULL, *cells = whole ? mhar_table_reads_cells (sets) : NULL;
 
   for (guint c = 0; c < sets->len && !options->quiet; c++)
     print_warnings (g_ptr_array_index (sets, c));
-  return mhar_print (text, error) && (more == NULL || mhar_print (more, error));
+  return mhar_print (text, error) && (more == NULL || mhar_print (more, error)) && (cells == NULL || mhar_print (cells, error))
+         && (apart == NULL || mhar_print (apart, error));
 }
 
 gboolean

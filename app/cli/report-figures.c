@@ -94,6 +94,8 @@ add_rest (MharReport *r, const MharDataset *set, const char *name, const MharFig
                         ": cosine between every two sublayer outputs, mean over tokens. Over all pairs the mean is %s, "
                         "of absolute values %s.",
                         name, mean, mean_abs);
+  mhar_document_figure (r->document, set, MHAR_FIGURE_READS, options,
+                        MHAR_CODE "%s" MHAR_PLAIN ": what the first head and source asked for reads.", name);
   mhar_document_figure (r->document, set, MHAR_FIGURE_COEFFICIENTS, options,
                         MHAR_CODE "%s" MHAR_PLAIN
                                   ": the exact, signed coefficient of every output in the input of every sublayer.",

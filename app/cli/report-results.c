@@ -49,7 +49,7 @@ results_table (MharReport *r, guint first)
       "Results. Brackets hold 95 %% intervals over resampled windows, ± the standard deviation over draws of the null. "
       "Slice disagreement belongs to reads with one head, head disagreement and deviation to reads with several; "
       "they are different quantities.");
-  g_autoptr (GPtrArray) lines = mhar_table_lines (some);
+  g_autoptr (GPtrArray) lines = mhar_table_build (some);
   for (guint l = 0; l < lines->len; l++) {
     char **line = g_ptr_array_index (lines, l), *cells[MHAR_REPORT_ABREAST + 2] = { line[0] };
     for (guint c = 1; line[1] != NULL && c <= n; c++)

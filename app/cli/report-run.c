@@ -90,6 +90,7 @@ choose_measures (const MharCliOptions *o, const MharPlan *plan, MharProbeOptions
   p->probes = o->probe.probes & MHAR_PROBE_ALL;
   if (p->probes == 0)
     p->probes = MHAR_PROBE_ALL;
+  p->probes |= o->probe.probes & MHAR_PROBE_READS; /* only where asked for */
   p->interventions = NULL;
   p->ablation_map = FALSE;
   if (!is_given (o, "slices"))

@@ -79,7 +79,7 @@ cell_bootstrap (const MharDataset *set, const char *name G_GNUC_UNUSED)
          entries = mhar_dataset_integer (set, "bootstrap_entries", 0);
 
   if (block == 0)
-    return mhar_dataset_integer (set, "windows", 0) == 1 ? g_strdup ("none: one window") : NULL;
+    return mhar_dataset_integer (set, "windows", 0) < 3 ? g_strdup ("none: fewer than 3 windows") : NULL;
   if (entries < mhar_dataset_integer (set, "windows", 0))
     return g_strdup_printf ("95 %%, %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " groups", block, entries);
   return g_strdup_printf ("95 %%, blocks of %" G_GINT64_FORMAT, block);

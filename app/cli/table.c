@@ -3,6 +3,7 @@
 
 #include "app/cli/jobs.h"
 #include "app/cli/table-interventions.h"
+#include "app/cli/table-reads.h"
 #include "app/cli/table-rows.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ mhar_table_names (const GPtrArray *sets)
 }
 
 GPtrArray *
-mhar_table_lines (const GPtrArray *sets)
+mhar_table_build (const GPtrArray *sets)
 {
   GPtrArray *lines = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
   char *heading = NULL;
@@ -194,8 +195,8 @@ format_latex (GString *out, char **names, const GPtrArray *lines, guint n)
   g_string_append (out, "\\hline\n\\end{tabular}\n");
 }
 
-static void
-append_csv (GString *out, const char *text)
+void
+mhar_table_append_csv (GString *out, const char *text)
 {
   if (strpbrk (text, ",\"\n\r") == NULL) {
     g_string_append (out, text);
@@ -214,9 +215,9 @@ csv_line (GString *out, const char *path, const char *prefix, const char *name, 
   if (!isfinite (value))
     return;
   g_autofree char *quantity = g_strconcat (prefix, name, NULL);
-  append_csv (out, path);
+  mhar_table_append_csv (out, path);
   g_string_append_c (out, ',');
-  append_csv (out, quantity);
+  mhar_table_append_csv (out, quantity);
   g_string_append_printf (out, ",%s\n", g_ascii_dtostr (text, sizeof text, value));
 }
 
@@ -257,7 +258,7 @@ format_csv (GString *out, const GPtrArray *sets)
     for (guint a = 0; a < mhar_dataset_n_attributes (set); a++) {
       const MharAttribute *attribute = mhar_dataset_attribute (set, a);
       if (attribute->type == MHAR_ATTRIBUTE_INTEGER) {
-        append_csv (out, path_of (sets, c));
+        mhar_table_append_csv (out, path_of (sets, c));
         g_string_append_printf (out, ",%s,%" G_GINT64_FORMAT "\n", attribute->name, attribute->integer);
       } else if (attribute->type == MHAR_ATTRIBUTE_REAL) {
         csv_line (out, path_of (sets, c), "", attribute->name, attribute->real);
@@ -266,25 +267,37 @@ format_csv (GString *out, const GPtrArray *sets)
     csv_controls (out, path_of (sets, c), mhar_dataset_find_child (set, "controls"));
     CsvPlace place = { out, path_of (sets, c) };
     mhar_csv_interventions (set, append_csv_number, &place);
+    mhar_csv_reads (set, append_csv_number, &place);
   }
+}
+
+char *
+mhar_table_lines (char **names, const GPtrArray *lines, guint n, MharTableStyle style)
+{
+  GString *out = g_string_new (NULL);
+
+  if (style == MHAR_TABLE_MARKDOWN)
+    format_markdown (out, names, lines, n);
+  else if (style == MHAR_TABLE_LATEX)
+    format_latex (out, names, lines, n);
+  else
+    format_text (out, names, lines, n);
+  return g_string_free (out, FALSE);
 }
 
 char *
 mhar_table_format (const GPtrArray *sets, MharTableStyle style)
 {
-  GString *out = g_string_new (NULL);
   g_auto (GStrv) names = mhar_table_names (sets);
-  g_autoptr (GPtrArray) lines = mhar_table_lines (sets);
+  g_autoptr (GPtrArray) lines = mhar_table_build (sets);
 
   mhar_table_add_controls (sets, lines);
-  mhar_table_interventions (sets, lines);
-  if (style == MHAR_TABLE_MARKDOWN)
-    format_markdown (out, names, lines, sets->len);
-  else if (style == MHAR_TABLE_CSV)
+  if (style == MHAR_TABLE_CSV) {
+    GString *out = g_string_new (NULL);
     format_csv (out, sets);
-  else if (style == MHAR_TABLE_LATEX)
-    format_latex (out, names, lines, sets->len);
-  else
-    format_text (out, names, lines, sets->len);
-  return g_string_free (out, FALSE);
+    return g_string_free (out, FALSE);
+  }
+  mhar_table_interventions (sets, lines);
+  mhar_table_reads (sets, lines);
+  return mhar_table_lines (names, lines, sets->len, style);
 }

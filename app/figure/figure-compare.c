@@ -393,6 +393,7 @@ mhar_drawing_pairing (const MharDrawing *d)
 const MharFigureClass mhar_figure_compare = {
   .kind = MHAR_FIGURE_COMPARE,
   .name = "compare",
+  .listed = TRUE,
   .available = available,
   .prepare = prepare,
   .natural = natural,

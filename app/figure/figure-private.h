@@ -61,7 +61,11 @@ typedef struct {
 } MharFigureClass;
 
 extern const MharFigureClass mhar_figure_deviation, mhar_figure_depth_map, mhar_figure_kl, mhar_figure_collinearity,
-    mhar_figure_coefficients, mhar_figure_sources, mhar_figure_compare, mhar_figure_ablation;
+    mhar_figure_coefficients, mhar_figure_sources, mhar_figure_compare, mhar_figure_ablation,
+    mhar_figure_reads, mhar_figure_series;
+
+/* What column `column` of a panel of a reads figure is; NULL where there is none. Borrowed. */
+const char *mhar_figure_reads_label (const MharDrawing *drawing, guint panel, guint column);
 
 /* Sets the size and with it the sizes of text. */
 void mhar_drawing_set_size (MharDrawing *drawing, double width, double height);

@@ -140,12 +140,12 @@ render_png (MharDrawing *drawing, GByteArray *bytes, const char *path, GError **
 }
 
 static GPtrArray *
-make_drawings (const GPtrArray *sets, MharFigureKind kind, const MharFigureOptions *options, GError **error)
+make_drawings (const MharFigurePage *pages, guint n, GError **error)
 {
   g_autoptr (GPtrArray) drawings = g_ptr_array_new_with_free_func ((GDestroyNotify)mhar_drawing_free);
 
-  for (guint i = 0; i < sets->len; i++) {
-    MharDrawing *drawing = mhar_drawing_new (sets->pdata[i], kind, options, error);
+  for (guint i = 0; i < n; i++) {
+    MharDrawing *drawing = mhar_drawing_new (pages[i].set, pages[i].kind, &pages[i].options, error);
     double width, height;
 
     if (!drawing)
@@ -213,17 +213,16 @@ mhar_figure_file_name (const char *path, guint i, guint n)
 }
 
 gboolean
-mhar_figure_save (const char *path, const GPtrArray *sets, MharFigureKind kind, const MharFigureOptions *options,
-                  GError **error)
+mhar_figure_save_pages (const char *path, const MharFigurePage *pages, guint n, GError **error)
 {
   g_autoptr (GPtrArray) drawings = NULL;
   g_autoptr (GPtrArray) files = NULL;
   Format format;
 
-  g_return_val_if_fail (sets->len > 0, FALSE);
+  g_return_val_if_fail (n > 0, FALSE);
   if (!find_format (path, &format, error))
     return FALSE;
-  drawings = make_drawings (sets, kind, options, error);
+  drawings = make_drawings (pages, n, error);
   files = drawings ? render_all (drawings, format, path, error) : NULL;
   if (!files)
     return FALSE;
@@ -234,4 +233,20 @@ mhar_figure_save (const char *path, const GPtrArray *sets, MharFigureKind kind, 
       return FALSE;
   }
   return TRUE;
+}
+
+gboolean
+mhar_figure_save (const char *path, const GPtrArray *sets, MharFigureKind kind, const MharFigureOptions *options,
+                  GError **error)
+{
+  g_autofree MharFigurePage *pages = g_new (MharFigurePage, sets->len);
+
+  for (guint i = 0; i < sets->len; i++) {
+    pages[i] = (MharFigurePage){ .set = sets->pdata[i], .kind = kind };
+    if (options)
+      pages[i].options = *options;
+    else
+      mhar_figure_options_init (&pages[i].options);
+  }
+  return mhar_figure_save_pages (path, pages, sets->len, error);
 }

@@ -10,6 +10,7 @@
 static const MharFigureClass *const classes[] = {
   &mhar_figure_deviation,    &mhar_figure_depth_map, &mhar_figure_kl,
   &mhar_figure_collinearity, &mhar_figure_coefficients, &mhar_figure_sources, &mhar_figure_compare, &mhar_figure_ablation,
+  &mhar_figure_series, &mhar_figure_reads,
 };
 
 static const MharFigureClass *
@@ -44,7 +45,7 @@ mhar_figure_kind_parse (const char *name, MharFigureKind *kind, GError **error)
       return TRUE;
     }
   g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE,
-                "figure kind “%s” is not one of deviation, depth-map, kl, collinearity, coefficients, ablation", name);
+               "figure kind “%s” is not one of deviation, depth-map, kl, collinearity, coefficients, ablation, compare, series, reads", name);
   return FALSE;
 }
 
@@ -81,11 +82,16 @@ mhar_figure_available (const MharDataset *set, MharFigureKind kind)
 MharFigureKind
 mhar_figure_default_kind (const MharDataset *set)
 {
+  if (mhar_figure_series.available (set))
+    return MHAR_FIGURE_SERIES;
   if (mhar_figure_deviation.available (set))
     return MHAR_FIGURE_DEVIATION;
   if (mhar_figure_kl.available (set))
     return MHAR_FIGURE_KL;
-  return mhar_figure_coefficients.available (set) ? MHAR_FIGURE_COEFFICIENTS : MHAR_FIGURE_COLLINEARITY;
+  if (mhar_figure_coefficients.available (set))
+    return MHAR_FIGURE_COEFFICIENTS;
+  return mhar_figure_reads.available (set) && !mhar_figure_collinearity.available (set) ? MHAR_FIGURE_READS
+                                                                                        : MHAR_FIGURE_COLLINEARITY;
 }
 
 /* Says why the checkpoint has nothing for the kind, and which kind it has. */
@@ -110,6 +116,8 @@ explain_absence (const MharDataset *set, const MharFigureClass *class, GError **
     why = g_strdup_printf ("holds no results for a %s figure", class->name);
   if (class->kind == MHAR_FIGURE_ABLATION)
     remedy = g_strdup ("run it with --ablation-map");
+  else if (class->kind == MHAR_FIGURE_READS && sites != 0)
+    remedy = g_strdup ("run it with --reads");
   else if (mhar_figure_available (set, other))
     remedy = g_strdup_printf ("use --figure-kind %s", mhar_figure_kind_name (other));
   else
@@ -232,6 +240,8 @@ mhar_drawing_label (const MharDrawing *drawing, guint panel, gboolean across, gu
   gboolean lower = drawing->out.kind == MHAR_FIGURE_SOURCES && panel > 0;
   const MharAxis *axis = across && !lower ? &drawing->x : &drawing->y;
 
+  if (drawing->out.kind == MHAR_FIGURE_READS)
+    return across ? mhar_figure_reads_label (drawing, panel, i) : NULL;
   return i < axis->n && (across || !lower) ? axis->labels[i] : NULL;
 }
 

@@ -20,7 +20,9 @@ typedef enum {
   MHAR_FIGURE_COEFFICIENTS, /* of a hyper-connected model: what each sublayer takes of each output before it, signed */
   MHAR_FIGURE_SOURCES,      /* effective number of sources by site; what each source gives one site */
   MHAR_FIGURE_COMPARE,      /* one map of this dataset and of another, and the difference */
-  MHAR_FIGURE_ABLATION      /* what leaving each source of each site out does to the loss, beside the routing mass */
+  MHAR_FIGURE_ABLATION,     /* what leaving each source of each site out does to the loss, beside the routing mass */
+  MHAR_FIGURE_SERIES,       /* of a training run's "series": every scalar against the step */
+  MHAR_FIGURE_READS         /* what a head reads of a source: its weight by position, class and piece of the token */
 } MharFigureKind;
 
 typedef enum { MHAR_FIGURE_LIGHT, MHAR_FIGURE_DARK } MharFigureTheme;
@@ -69,6 +71,8 @@ typedef struct {
   MharFigureRect view;      /* of maps: the part shown, in cells (columns across, rows down); width 0: all */
   gboolean deviation;       /* compare: deviations, not weights; depth map: what its numbers are called */
   guint site;               /* sources: whose sources the lower plot shows */
+  gboolean cell;            /* reads: that of `site`, `head` and `source`; else the first that was asked for */
+  guint source;
   gboolean sorted;          /* sources: the largest first, not the oldest */
   const MharDataset *other; /* compare: the second dataset. Borrowed */
   gboolean fill;     /* one map takes all the room there is, whatever that makes of its cells, and has no titles */
@@ -79,15 +83,15 @@ typedef struct {
 /* Ten sites, light, plain, all heads, everything else 0. Where a function takes options, NULL means these. */
 void mhar_figure_options_init (MharFigureOptions *options);
 
-/* "deviation", "depth-map", "kl", "collinearity", "coefficients", "ablation"; "light", "dark"; "default", "authors". MHAR_ERROR_USAGE listing the
- * names where it is none of them. */
+/* "deviation", "depth-map", "kl", "collinearity", "coefficients", "ablation", "compare", "series", "reads"; "light", "dark"; "default",
+ * "authors". MHAR_ERROR_USAGE listing the names where it is none of them. */
 gboolean mhar_figure_kind_parse (const char *name, MharFigureKind *kind, GError **error);
 gboolean mhar_figure_theme_parse (const char *name, MharFigureTheme *theme, GError **error);
 gboolean mhar_figure_style_parse (const char *name, MharFigureStyle *style, GError **error);
 const char *mhar_figure_kind_name (MharFigureKind kind); /* "default" for MHAR_FIGURE_DEFAULT */
 
-/* Deviation where the dataset holds one, else kl where it holds a slice or head disagreement, else coefficients where it
- * holds them, else collinearity. */
+/* Series where the dataset is one; deviation where it holds one, else kl where it holds a slice or head disagreement,
+ * else coefficients where it holds them, else reads where it holds them and no collinearity, else that. */
 MharFigureKind mhar_figure_default_kind (const MharDataset *set);
 /* Whether the dataset holds what the kind draws. */
 gboolean mhar_figure_available (const MharDataset *set, MharFigureKind kind);
@@ -145,6 +149,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharFigureLayout, mhar_figure_layout_free)
  * MHAR_ERROR_RUN where drawing or writing fails, or the name is a folder's, a device's, or a read-only file's. */
 gboolean mhar_figure_save (const char *path, const GPtrArray *sets, MharFigureKind kind,
                            const MharFigureOptions *options, GError **error);
+
+/* One page of a file, or one file of several. */
+typedef struct {
+  const MharDataset *set; /* borrowed */
+  MharFigureKind kind;
+  MharFigureOptions options;
+} MharFigurePage;
+
+/* The same of `n` pages, at least one, each of a kind and with options of its own. */
+gboolean mhar_figure_save_pages (const char *path, const MharFigurePage *pages, guint n, GError **error);
 
 /* What the i-th of `n` figures saved as `path` is called; g_free. */
 char *mhar_figure_file_name (const char *path, guint i, guint n);

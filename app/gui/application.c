@@ -44,6 +44,7 @@ static const struct {
   { "win.page::tokens", { "<Alt>4" } },
   { "win.page::sources", { "<Alt>5" } },
   { "win.page::compare", { "<Alt>6" } },
+  { "win.page::reads", { "<Alt>7" } },
   { "win.table", { "<Control>t" } },
   { "win.other-quantity", { "<Control>d" } },
   { "win.enlarge", { "F11" } },

@@ -111,6 +111,7 @@ mhar_centre_get_numbers (MharCentre *self)
     .capture = self->shown.capture,
     .site = mhar_selection_get_site (self->selection),
     .source = mhar_selection_get_source (self->selection),
+    .head = mhar_selection_get_head (self->selection),
   };
   g_autoptr (GPtrArray) texts = mhar_token_texts (self->shown.text, self->shown.tokens);
 
@@ -181,7 +182,9 @@ on_page (MharCentre *self)
 static void
 on_selection (MharCentre *self)
 {
-  if (self->wants_table && mhar_centre_get_page (self) == MHAR_PAGE_TOKENS)
+  MharPage page = mhar_centre_get_page (self);
+
+  if (self->wants_table && (page == MHAR_PAGE_TOKENS || page == MHAR_PAGE_READS))
     refresh_table (self);
 }
 

@@ -114,8 +114,10 @@ append_run (GString *text, const MharDataset *set)
 {
   double loss = mhar_dataset_real (set, "loss", NAN);
 
-  g_string_append_printf (text, _("\n%d tokens in %d windows"), (int) mhar_dataset_integer (set, "tokens", 0),
-                          (int) mhar_dataset_integer (set, "windows", 0));
+  int windows = (int) mhar_dataset_integer (set, "windows", 0);
+
+  g_string_append_printf (text, ngettext ("\n%d tokens in %d window", "\n%d tokens in %d windows", (gulong) MAX (windows, 0)),
+                          (int) mhar_dataset_integer (set, "tokens", 0), windows);
   if (!isnan (loss))
     g_string_append_printf (text, _(", loss %.3f nat"), loss);
 }

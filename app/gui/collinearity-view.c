@@ -4,7 +4,6 @@
 
 #include "app/figure/figure-data.h"
 #include "app/figure/ticks.h"
-#include "app/gui/csv.h"
 #include "app/gui/dataset-look.h"
 
 #include <glib/gi18n.h>
@@ -130,24 +129,6 @@ describe (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell
 }
 
 static void
-write_csv (MharFigureView *view, GString *csv)
-{
-  MharDataset *set = mhar_figure_view_get_dataset (view);
-  const MharField *field = set != NULL ? mhar_figure_field (set, "cosine", 2) : NULL;
-  guint n = (guint)mhar_figure_length (field, 0);
-
-  g_string_append (csv, "output_a,output_b,cosine\n");
-  for (guint i = 0; i < n; i++)
-    for (guint j = i + 1; j < n; j++) {
-      g_autofree char *a = output_label (set, i), *b = output_label (set, j);
-
-      mhar_csv_add_text (csv, a, ',');
-      mhar_csv_add_text (csv, b, ',');
-      mhar_csv_add_number (csv, mhar_figure_value (field, i, j, 0), '\n');
-    }
-}
-
-static void
 mhar_collinearity_view_class_init (MharCollinearityViewClass *class)
 {
   MharFigureViewClass *view_class = MHAR_FIGURE_VIEW_CLASS (class);
@@ -158,7 +139,6 @@ mhar_collinearity_view_class_init (MharCollinearityViewClass *class)
   view_class->locate = locate;
   view_class->choose = choose;
   view_class->describe = describe;
-  view_class->write_csv = write_csv;
 }
 
 static void
@@ -192,10 +172,4 @@ void
 mhar_collinearity_view_set_display (MharCollinearityView *self, const MharDisplay *display)
 {
   mhar_figure_view_set_display (MHAR_FIGURE_VIEW (self), display);
-}
-
-char *
-mhar_collinearity_view_to_csv (MharCollinearityView *self)
-{
-  return mhar_figure_view_to_csv (MHAR_FIGURE_VIEW (self));
 }

@@ -13,7 +13,5 @@ G_DECLARE_FINAL_TYPE (MharCollinearityView, mhar_collinearity_view, MHAR, COLLIN
 GtkWidget *mhar_collinearity_view_new (MharSelection *selection);
 void mhar_collinearity_view_set_dataset (MharCollinearityView *self, MharDataset *set);
 void mhar_collinearity_view_set_display (MharCollinearityView *self, const MharDisplay *display);
-/* output_a, output_b, cosine; each pair once. */
-char *mhar_collinearity_view_to_csv (MharCollinearityView *self);
 
 G_END_DECLS

@@ -3,7 +3,6 @@
 #include "app/gui/compare-view.h"
 
 #include "app/figure/pairing.h"
-#include "app/gui/csv.h"
 #include "app/gui/dataset-look.h"
 
 #include <glib/gi18n.h>
@@ -136,27 +135,6 @@ describe (MharFigureView *view G_GNUC_UNUSED, const MharDrawing *drawing, const 
 }
 
 static void
-write_csv (MharFigureView *view, GString *csv)
-{
-  const MharDrawing *drawing = mhar_figure_view_get_drawing (view);
-  const MharPairing *p = drawing != NULL ? mhar_drawing_pairing (drawing) : NULL;
-
-  g_string_append (csv, "site,source,a,b,difference\n");
-  for (guint i = 0; p != NULL && i < p->n_rows; i++)
-    for (guint j = 0; j < p->n_columns; j++) {
-      double a = mhar_drawing_value (drawing, PANEL_A, i, j), b = mhar_drawing_value (drawing, PANEL_B, i, j);
-
-      if (!isfinite (a) && !isfinite (b))
-        continue;
-      mhar_csv_add_text (csv, p->rows[i], ',');
-      mhar_csv_add_text (csv, p->columns[j], ',');
-      mhar_csv_add_number (csv, a, ',');
-      mhar_csv_add_number (csv, b, ',');
-      mhar_csv_add_number (csv, b - a, '\n');
-    }
-}
-
-static void
 dispose (GObject *object)
 {
   MharCompareView *self = MHAR_COMPARE_VIEW (object);
@@ -179,7 +157,6 @@ mhar_compare_view_class_init (MharCompareViewClass *class)
   view_class->locate = locate;
   view_class->choose = choose;
   view_class->describe = describe;
-  view_class->write_csv = write_csv;
 }
 
 static void
@@ -217,10 +194,4 @@ void
 mhar_compare_view_set_display (MharCompareView *self, const MharDisplay *display)
 {
   mhar_figure_view_set_display (MHAR_FIGURE_VIEW (self), display);
-}
-
-char *
-mhar_compare_view_to_csv (MharCompareView *self)
-{
-  return mhar_figure_view_to_csv (MHAR_FIGURE_VIEW (self));
 }

@@ -14,7 +14,5 @@ GtkWidget *mhar_compare_view_new (MharSelection *selection);
 /* Either may be NULL; keeps references. */
 void mhar_compare_view_set_datasets (MharCompareView *self, MharDataset *a, MharDataset *b);
 void mhar_compare_view_set_display (MharCompareView *self, const MharDisplay *display);
-/* site, source, a, b, difference; what one of them lacks is empty. */
-char *mhar_compare_view_to_csv (MharCompareView *self);
 
 G_END_DECLS

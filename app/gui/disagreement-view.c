@@ -2,7 +2,6 @@
 /* Disagreement by site. */
 #include "app/gui/disagreement-view.h"
 
-#include "app/gui/csv.h"
 #include "app/gui/dataset-look.h"
 
 #include <glib/gi18n.h>
@@ -53,26 +52,6 @@ locate (MharFigureView *view, const MharDrawing *drawing, MharCell *cell)
 }
 
 static void
-write_csv (MharFigureView *view, GString *csv)
-{
-  MharDataset *set = mhar_figure_view_get_dataset (view);
-
-  g_string_append (csv, "site,trained,null,null_sd,excess,within_null\n");
-  for (gsize i = 0; i < mhar_look_n_sites (set); i++) {
-    MharDisagreement d = mhar_look_disagreement (set, (int)i);
-
-    if (!isfinite (d.trained))
-      continue;
-    mhar_csv_add_text (csv, mhar_look_site (set, (int)i), ',');
-    mhar_csv_add_number (csv, d.trained, ',');
-    mhar_csv_add_number (csv, d.null, ',');
-    mhar_csv_add_number (csv, d.null_sd, ',');
-    mhar_csv_add_number (csv, d.trained - d.null, ',');
-    mhar_csv_add_number (csv, isfinite (d.null) ? fabs (d.trained - d.null) <= BAND * d.null_sd : NAN, '\n');
-  }
-}
-
-static void
 mhar_disagreement_view_class_init (MharDisagreementViewClass *class)
 {
   MharFigureViewClass *view_class = MHAR_FIGURE_VIEW_CLASS (class);
@@ -81,7 +60,6 @@ mhar_disagreement_view_class_init (MharDisagreementViewClass *class)
   view_class->figure = figure;
   view_class->point = point;
   view_class->locate = locate;
-  view_class->write_csv = write_csv;
 }
 
 static void
@@ -109,10 +87,4 @@ void
 mhar_disagreement_view_set_display (MharDisagreementView *self, const MharDisplay *display)
 {
   mhar_figure_view_set_display (MHAR_FIGURE_VIEW (self), display);
-}
-
-char *
-mhar_disagreement_view_to_csv (MharDisagreementView *self)
-{
-  return mhar_figure_view_to_csv (MHAR_FIGURE_VIEW (self));
 }

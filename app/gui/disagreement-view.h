@@ -13,7 +13,5 @@ G_DECLARE_FINAL_TYPE (MharDisagreementView, mhar_disagreement_view, MHAR, DISAGR
 GtkWidget *mhar_disagreement_view_new (MharSelection *selection);
 void mhar_disagreement_view_set_dataset (MharDisagreementView *self, MharDataset *set);
 void mhar_disagreement_view_set_display (MharDisagreementView *self, const MharDisplay *display);
-/* site, trained, null (mean over draws), null_sd, excess, within_null (1 or 0); nats. */
-char *mhar_disagreement_view_to_csv (MharDisagreementView *self);
 
 G_END_DECLS

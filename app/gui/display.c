@@ -2,6 +2,9 @@
 /* Display choices as options and as words. */
 #include "app/gui/display.h"
 
+#include <math.h>
+#include <string.h>
+
 static const char *const scale_names[] = {
   [MHAR_FIGURE_SCALE_AUTO] = "automatic",
   [MHAR_FIGURE_SCALE_PERCENTILE] = "percentile",
@@ -72,4 +75,13 @@ MharColourMap
 mhar_display_map_parse (const char *name)
 {
   return (MharColourMap)find (map_names, G_N_ELEMENTS (map_names), name);
+}
+
+char *
+mhar_display_number (double value, int decimals, gboolean plus)
+{
+  g_autofree char *size = g_strdup_printf ("%.*f", decimals, fabs (value));
+  gboolean zero = strspn (size, "0.,") == strlen (size);
+
+  return g_strconcat (zero ? "" : value < 0 ? "−" : plus ? "+" : "", size, NULL);
 }

@@ -27,4 +27,8 @@ MharFigureScale mhar_display_scale_parse (const char *name);
 const char *mhar_display_map_name (MharColourMap map);
 MharColourMap mhar_display_map_parse (const char *name);
 
+/* A number as the window's language writes it, with a minus sign for a hyphen; "0.000" has no sign, a positive one only
+ * with `plus`. g_free. */
+char *mhar_display_number (double value, int decimals, gboolean plus);
+
 G_END_DECLS

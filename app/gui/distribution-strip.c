@@ -2,7 +2,6 @@
 /* The strip is a depth map whose rows are heads: a small dataset is made for the figure to draw. */
 #include "app/gui/distribution-strip.h"
 
-#include "app/gui/csv.h"
 #include "app/gui/dataset-look.h"
 
 #include <glib/gi18n.h>
@@ -111,22 +110,6 @@ describe (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell
 }
 
 static void
-write_csv (MharFigureView *view, GString *csv)
-{
-  MharDistributionStrip *self = MHAR_DISTRIBUTION_STRIP (view);
-  int site = mhar_selection_get_site (mhar_figure_view_get_selection (view));
-  gboolean deviation = is_deviation (view);
-
-  g_string_append (csv, deviation ? "head,source,deviation\n" : "head,source,weight\n");
-  for (int h = 0; self->weights != NULL && h < mhar_look_n_heads (self->names, site); h++)
-    for (int n = 0; n < mhar_look_n_sources (self->names, site); n++) {
-      mhar_csv_add_integer (csv, h, ',');
-      mhar_csv_add_text (csv, mhar_look_source (self->names, site, n), ',');
-      mhar_csv_add_number (csv, mhar_token_weights_get (self->weights, self->token, site, h, n, deviation), '\n');
-    }
-}
-
-static void
 refresh (MharDistributionStrip *self)
 {
   MharFigureView *view = MHAR_FIGURE_VIEW (self);
@@ -173,7 +156,6 @@ mhar_distribution_strip_class_init (MharDistributionStripClass *class)
   view_class->point = point;
   view_class->locate = locate;
   view_class->describe = describe;
-  view_class->write_csv = write_csv;
 }
 
 static void
@@ -217,10 +199,4 @@ mhar_distribution_strip_set_display (MharDistributionStrip *self, const MharDisp
 {
   mhar_figure_view_set_display (MHAR_FIGURE_VIEW (self), display);
   refresh (self);
-}
-
-char *
-mhar_distribution_strip_to_csv (MharDistributionStrip *self)
-{
-  return mhar_figure_view_to_csv (MHAR_FIGURE_VIEW (self));
 }

@@ -17,7 +17,5 @@ GtkWidget *mhar_distribution_strip_new (MharSelection *selection);
 void mhar_distribution_strip_show (MharDistributionStrip *self, MharDataset *set, const MharTokenWeights *weights,
                                    int token, const char *quote);
 void mhar_distribution_strip_set_display (MharDistributionStrip *self, const MharDisplay *display);
-/* head, source, weight or deviation. */
-char *mhar_distribution_strip_to_csv (MharDistributionStrip *self);
 
 G_END_DECLS

@@ -13,7 +13,7 @@ is_map (const MharDrawing *drawing)
 {
   MharFigureKind kind = mhar_drawing_layout (drawing)->kind;
 
-  return kind != MHAR_FIGURE_KL && kind != MHAR_FIGURE_SOURCES;
+  return kind != MHAR_FIGURE_KL && kind != MHAR_FIGURE_SOURCES && kind != MHAR_FIGURE_READS;
 }
 
 static gboolean

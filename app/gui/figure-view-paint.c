@@ -132,7 +132,7 @@ ring (const MharFigureViewPrivate *p, GtkSnapshot *snapshot, const MharFigureRec
 static gboolean
 is_plot (const MharFigureLayout *layout)
 {
-  return layout->kind == MHAR_FIGURE_KL || layout->kind == MHAR_FIGURE_SOURCES;
+  return layout->kind == MHAR_FIGURE_KL || layout->kind == MHAR_FIGURE_SOURCES || layout->kind == MHAR_FIGURE_READS;
 }
 
 /* The row and the column of a cell, marked at the edges of its map. */

@@ -380,15 +380,6 @@ mhar_figure_view_get_figure (MharFigureView *self, MharFigureKind *kind, MharFig
   return TRUE;
 }
 
-char *
-mhar_figure_view_to_csv (MharFigureView *self)
-{
-  GString *csv = g_string_new (NULL);
-
-  MHAR_FIGURE_VIEW_GET_CLASS (self)->write_csv (self, csv);
-  return g_string_free (csv, FALSE);
-}
-
 const char *
 mhar_figure_view_get_description (MharFigureView *self)
 {

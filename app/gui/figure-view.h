@@ -44,8 +44,6 @@ struct _MharFigureViewClass {
   void (*choose) (MharFigureView *self, const MharDrawing *drawing, const MharCell *cell);
   /* The cell in words (g_free). The class's own asks mhar_sentence about its point. */
   char *(*describe) (MharFigureView *self, const MharDrawing *drawing, const MharCell *cell);
-  /* What the figure shows, as lines of CSV after a line of names. */
-  void (*write_csv) (MharFigureView *self, GString *csv);
   /* Enter and F11, and a second click: TRUE where it means something here. `cell` NULL: leave again. */
   gboolean (*enlarge) (MharFigureView *self, const MharCell *cell);
 };
@@ -61,8 +59,6 @@ MharSelection *mhar_figure_view_get_selection (MharFigureView *self); /* borrowe
 
 /* What is shown, as figure: for saving and copying. FALSE where nothing is. The options borrow from the view. */
 gboolean mhar_figure_view_get_figure (MharFigureView *self, MharFigureKind *kind, MharFigureOptions *options);
-/* The numbers shown, C locale, with a line of names first; g_free. Never NULL. */
-char *mhar_figure_view_to_csv (MharFigureView *self);
 /* In words, what is under the pointer, else what is selected; never NULL. */
 const char *mhar_figure_view_get_description (MharFigureView *self);
 

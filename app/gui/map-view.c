@@ -2,7 +2,6 @@
 /* Depth maps. */
 #include "app/gui/map-view.h"
 
-#include "app/gui/csv.h"
 #include "app/gui/dataset-look.h"
 
 #include <glib/gi18n.h>
@@ -95,32 +94,6 @@ describe (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell
   return mhar_sentence (set, NULL, &at);
 }
 
-static void
-write_csv (MharFigureView *view, GString *csv)
-{
-  const MharDrawing *drawing = mhar_figure_view_get_drawing (view);
-  MharDataset *set = mhar_figure_view_get_dataset (view);
-  const MharFigureLayout *layout = drawing != NULL ? mhar_drawing_layout (drawing) : NULL;
-  gboolean deviation = layout != NULL && layout->kind == MHAR_FIGURE_DEVIATION;
-
-  g_string_append (csv, deviation ? "site,head,source,deviation\n" : "site,head,source,weight\n");
-  for (guint p = 0; layout != NULL && p < layout->n_panels; p++)
-    for (guint i = 0; i < layout->n_rows; i++)
-      for (guint j = 0; j < layout->n_columns; j++) {
-        double value = mhar_drawing_value (drawing, p, i, j);
-
-        if (!isfinite (value))
-          continue;
-        mhar_csv_add_text (csv, mhar_look_site (set, (int)layout->rows[i]), ',');
-        if (layout->panels[p].head >= 0)
-          mhar_csv_add_integer (csv, layout->panels[p].head, ',');
-        else
-          g_string_append (csv, "mean,");
-        mhar_csv_add_text (csv, mhar_look_source (set, (int)layout->rows[i], (int)layout->columns[j]), ',');
-        mhar_csv_add_number (csv, value, '\n');
-      }
-}
-
 static gboolean
 enlarge (MharFigureView *view, const MharCell *cell)
 {
@@ -179,7 +152,6 @@ mhar_map_view_class_init (MharMapViewClass *class)
   view_class->locate = locate;
   view_class->panel = panel;
   view_class->describe = describe;
-  view_class->write_csv = write_csv;
   view_class->enlarge = enlarge;
 }
 
@@ -214,12 +186,6 @@ void
 mhar_map_view_set_display (MharMapView *self, const MharDisplay *display)
 {
   mhar_figure_view_set_display (MHAR_FIGURE_VIEW (self), display);
-}
-
-char *
-mhar_map_view_to_csv (MharMapView *self)
-{
-  return mhar_figure_view_to_csv (MHAR_FIGURE_VIEW (self));
 }
 
 void

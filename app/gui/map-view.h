@@ -14,8 +14,6 @@ G_DECLARE_FINAL_TYPE (MharMapView, mhar_map_view, MHAR, MAP_VIEW, MharFigureView
 GtkWidget *mhar_map_view_new (MharSelection *selection);
 void mhar_map_view_set_dataset (MharMapView *self, MharDataset *set);
 void mhar_map_view_set_display (MharMapView *self, const MharDisplay *display);
-/* site, head, source, weight or deviation; "mean" for the consensus. */
-char *mhar_map_view_to_csv (MharMapView *self);
 
 /* Whether one map takes the whole page. */
 void mhar_map_view_set_enlarged (MharMapView *self, gboolean enlarged);

@@ -2,6 +2,7 @@
 #include "app/gui/numbers.h"
 
 #include "app/gui/dataset-look.h"
+#include "probes/reads.h"
 
 #include <math.h>
 #include <string.h>
@@ -189,11 +190,102 @@ fill_tokens (MharNumbers *self, const MharNumbersSource *from)
   }
 }
 
+/* ---- reads: of the selected site and source ---- */
+
+static void
+read_row (MharNumbers *self, const MharNumbersSource *from, const char *by, const char *which, int head, double token,
+          double tokens, double value)
+{
+  add_text (self, mhar_look_site (from->set, from->site));
+  add_value (self, head);
+  add_text (self, mhar_look_source (from->set, from->site, from->source));
+  add_text (self, by);
+  add_text (self, which);
+  add_value (self, token);
+  add_value (self, tokens);
+  add_value (self, value);
+}
+
+/* "letter", "4–7". */
+static char *
+bin_name (const MharDataset *reads, const char *by, gsize bin)
+{
+  g_autofree char *label = g_strconcat (by, "_label", NULL), *first = g_strconcat (by, "_first", NULL);
+  g_autofree char *last = g_strconcat (by, "_last", NULL);
+  const MharField *names = mhar_dataset_get (reads, label);
+
+  if (names != NULL)
+    return g_strdup (names->data.str[bin] != NULL ? names->data.str[bin] : "?");
+  gint32 low = mhar_dataset_get (reads, first)->data.i32[bin], high = mhar_dataset_get (reads, last)->data.i32[bin];
+  return low == high ? g_strdup_printf ("%d", low) : g_strdup_printf ("%d–%d", low, high);
+}
+
+static void
+read_bins (MharNumbers *self, const MharNumbersSource *from, const MharDataset *reads, int head)
+{
+  static const char *const kinds[] = { "position", "document_position", "class", "piece" };
+
+  for (guint k = 0; k < G_N_ELEMENTS (kinds); k++) {
+    g_autofree char *name = g_strconcat ("weight_by_", kinds[k], NULL),
+                    *counts = g_strconcat (kinds[k], "_tokens", NULL);
+    const MharField *field = mhar_dataset_get (reads, name);
+    for (gsize bin = 0; field != NULL && bin < field->shape[3]; bin++) {
+      g_autofree char *which = bin_name (reads, kinds[k], bin);
+      gsize at = (((gsize) from->site * field->shape[1] + (gsize) head) * field->shape[2] + (gsize) from->source)
+                     * field->shape[3]
+                 + bin;
+      read_row (self, from, kinds[k], which, head, NAN, mhar_dataset_get (reads, counts)->data.i32[bin],
+                (double) field->data.f32[at]);
+    }
+  }
+}
+
+static void
+read_tokens (MharNumbers *self, const MharNumbersSource *from, const MharDataset *reads, int head)
+{
+  static const char *const lists[] = { "most", "least" };
+  int cell = mhar_reads_find_cell (reads, from->site, head, from->source);
+  const MharField *token = cell >= 0 ? mhar_dataset_get (reads, "token") : NULL,
+                  *text = mhar_dataset_get (reads, "example_text");
+
+  for (gsize k = 0; token != NULL && k < 2 * token->shape[2]; k++) {
+    gsize at = (gsize) cell * 2 * token->shape[2] + k;
+    int example = mhar_reads_find_example (reads, token->data.i32[at]);
+    if (example >= 0)
+      read_row (self, from, lists[k / token->shape[2]],
+                text != NULL && text->data.str[example] != NULL ? text->data.str[example] : "", head,
+                token->data.i32[at], NAN, (double) mhar_dataset_get (reads, "token_weight")->data.f32[at]);
+  }
+}
+
+static void
+fill_reads (MharNumbers *self, const MharNumbersSource *from)
+{
+  const MharDataset *reads = mhar_dataset_find_child (from->set, "reads");
+  int heads = mhar_look_n_heads (from->set, from->site);
+
+  add_column (self, "site", TRUE);
+  add_column (self, "head", FALSE);
+  add_column (self, "source", TRUE);
+  add_column (self, "by", TRUE);
+  add_column (self, "which", TRUE);
+  add_column (self, "token", FALSE);  /* of a list: its place in the text */
+  add_column (self, "tokens", FALSE); /* of a bin: how many */
+  add_column (self, "weight", FALSE);
+  if (reads == NULL || from->site < 0 || from->source < 0)
+    return;
+  for (int h = MAX (from->head, 0); h < (from->head < 0 ? heads : MIN (from->head + 1, heads)); h++) {
+    read_bins (self, from, reads, h);
+    read_tokens (self, from, reads, h);
+  }
+}
+
 MharNumbers *
 mhar_numbers_new (const MharNumbersSource *source)
 {
   static void (*const fill[MHAR_N_PAGES]) (MharNumbers *, const MharNumbersSource *) = {
     fill_maps, fill_disagreement, fill_collinearity, fill_tokens, fill_sources, fill_compare,
+    fill_reads,
   };
   MharNumbers *self = g_new0 (MharNumbers, 1);
 

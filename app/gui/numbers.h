@@ -14,7 +14,8 @@ typedef struct {
   const MharDataset *other;   /* of the compare page */
   const MharDataset *capture; /* of the tokens page: weight [token, site, head, source] */
   GPtrArray *texts;           /* likewise: each token as text (char *) */
-  int site, source;           /* likewise: which weights */
+  int site, source;           /* likewise, and of reads: which weights */
+  int head;                   /* of reads; −1: all */
 } MharNumbersSource;
 
 /* A finished table: nothing of its source is kept. */

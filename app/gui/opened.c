@@ -29,6 +29,18 @@ folder_of (const char *path)
   return g_strdup (path);
 }
 
+/* An archive that torch.save wrote: a checkpoint in one file. Any other file is a saved run, or says that it is none. */
+static gboolean
+is_archive (const char *path)
+{
+  static const char *const suffixes[] = { ".pt", ".pth", ".bin", ".ckpt" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (suffixes); i++)
+    if (g_str_has_suffix (path, suffixes[i]))
+      return TRUE;
+  return FALSE;
+}
+
 static gboolean
 open_results (MharOpened *opened, GError **error)
 {
@@ -64,8 +76,8 @@ mhar_opened_new (const char *path, GError **error)
   g_mutex_init (&opened->lock);
   opened->path = folder_of (path);
   opened->name = g_filename_display_basename (opened->path);
-  gboolean file = g_file_test (opened->path, G_FILE_TEST_IS_REGULAR);
-  if (!(file ? open_results (opened, error) : open_checkpoint (opened, error)))
+  gboolean run = g_file_test (opened->path, G_FILE_TEST_IS_REGULAR) && !is_archive (opened->path);
+  if (!(run ? open_results (opened, error) : open_checkpoint (opened, error)))
     return NULL;
   return g_steal_pointer (&opened);
 }
@@ -176,14 +188,15 @@ mhar_opened_results (const MharOpened *opened)
 const MharTokenizer *
 mhar_opened_tokenizer (MharOpened *opened, GError **error)
 {
-  g_autofree char *path = g_build_filename (opened->path, "tokenizer.json", NULL);
+  g_autofree char *path = g_build_filename (mhar_checkpoint_folder (opened->checkpoint), "tokenizer.json", NULL);
 
   g_mutex_lock (&opened->lock);
   if (opened->tokenizer == NULL) {
     if (g_file_test (path, G_FILE_TEST_EXISTS))
       opened->tokenizer = mhar_tokenizer_load (path, error);
     else
-      mhar_bad_input (error, "%s: there is no tokenizer.json, so text cannot be encoded; put it there", opened->name);
+      mhar_bad_input (error, "%s: there is no tokenizer.json%s, so text cannot be encoded; put it there",
+                      opened->name, is_archive (opened->path) ? " beside it" : "");
   }
   g_mutex_unlock (&opened->lock);
   return opened->tokenizer;

@@ -14,7 +14,8 @@ G_BEGIN_DECLS
 
 typedef struct _MharOpened MharOpened;
 
-/* `path`: a checkpoint folder, a file inside one (config.json, *.safetensors), or a saved run (.h5). Maps, reads
+/* `path`: a checkpoint folder, a file inside one (config.json, *.safetensors), an archive of torch.save
+ * (.pt, .pth, .bin, .ckpt) with config.json and tokenizer.json beside it, or a saved run (.h5). Maps, reads
  * headers and makes the plan; blocks for as long as the disk does. Errors as mhar_checkpoint_open,
  * mhar_plan_from_checkpoint, mhar_h5_read, mhar_results_check. */
 MharOpened *mhar_opened_new (const char *path, GError **error);

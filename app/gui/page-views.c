@@ -5,6 +5,7 @@
 #include "app/gui/compare-page.h"
 #include "app/gui/disagreement-view.h"
 #include "app/gui/map-view.h"
+#include "app/gui/reads-page.h"
 #include "app/gui/sources-view.h"
 #include "app/gui/tokens-view.h"
 #include "core/tokenizer.h"
@@ -18,7 +19,7 @@ struct _MharPageViews {
 };
 
 static const char *const titles[MHAR_N_PAGES] = {
-  N_("Depth maps"), N_("Disagreement"), N_("Collinearity"), N_("Tokens"), N_("Sources"), N_("Compare"),
+  N_("Depth maps"), N_("Disagreement"), N_("Collinearity"), N_("Tokens"), N_("Sources"), N_("Compare"), N_("Reads"),
 };
 
 MharPageViews *
@@ -27,6 +28,7 @@ mhar_page_views_new (MharSelection *selection, GtkStack *stack)
   static GtkWidget *(*const make[MHAR_N_PAGES]) (MharSelection *) = {
     mhar_map_view_new,    mhar_disagreement_view_new, mhar_collinearity_view_new,
     mhar_tokens_view_new, mhar_sources_view_new,      mhar_compare_page_new,
+    mhar_reads_page_new,
   };
   MharPageViews *self = g_new0 (MharPageViews, 1);
 
@@ -78,6 +80,9 @@ mhar_page_views_turn_to (MharPageViews *self, MharPage page)
   case MHAR_PAGE_SOURCES:
     mhar_sources_view_set_dataset (MHAR_SOURCES_VIEW (view), shown->set);
     break;
+  case MHAR_PAGE_READS:
+    mhar_reads_page_set_dataset (MHAR_READS_PAGE (view), shown->set);
+    break;
   default:
     mhar_compare_page_show (MHAR_COMPARE_PAGE (view), shown->set, shown->other);
   }
@@ -104,6 +109,7 @@ mhar_page_views_set_display (MharPageViews *self, const MharDisplay *display)
   mhar_tokens_view_set_display (MHAR_TOKENS_VIEW (self->views[MHAR_PAGE_TOKENS]), display);
   mhar_sources_view_set_display (MHAR_SOURCES_VIEW (self->views[MHAR_PAGE_SOURCES]), display);
   mhar_compare_page_set_display (MHAR_COMPARE_PAGE (self->views[MHAR_PAGE_COMPARE]), display);
+  mhar_reads_page_set_display (MHAR_READS_PAGE (self->views[MHAR_PAGE_READS]), display);
 }
 
 MharFigureView *
@@ -111,6 +117,8 @@ mhar_page_views_get_figure_view (MharPageViews *self, MharPage page)
 {
   if (page == MHAR_PAGE_TOKENS)
     return NULL;
+  if (page == MHAR_PAGE_READS)
+    return mhar_reads_page_get_view (MHAR_READS_PAGE (self->views[page]));
   return page == MHAR_PAGE_COMPARE ? mhar_compare_page_get_view (MHAR_COMPARE_PAGE (self->views[page]))
                                    : MHAR_FIGURE_VIEW (self->views[page]);
 }
@@ -139,6 +147,10 @@ mhar_page_views_lack (MharPageViews *self, MharPage page)
     return self->shown.capture != NULL
                ? NULL
                : _("Single tokens are not part of a saved run. Open its checkpoint and run the text to see them.");
+  if (page == MHAR_PAGE_READS)
+    return mhar_figure_available (set, MHAR_FIGURE_READS)
+               ? NULL
+               : _("This run does not hold what heads read: run fewer than 65,536 tokens, or mhar-probe --reads.");
   return mhar_figure_available (set, MHAR_FIGURE_DEPTH_MAP) ? NULL : _("This run holds no weights.");
 }
 

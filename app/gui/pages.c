@@ -2,7 +2,7 @@
 #include "app/gui/pages.h"
 
 static const char *const names[MHAR_N_PAGES]
-    = { "maps", "disagreement", "collinearity", "tokens", "sources", "compare" };
+    = { "maps", "disagreement", "collinearity", "tokens", "sources", "compare", "reads" };
 
 const char *
 mhar_page_name (MharPage page)

@@ -95,7 +95,9 @@ mhar_prompt_panel_set_text (MharPromptPanel *self, GBytes *text, const char *nam
   g_clear_pointer (&self->given, g_bytes_unref);
   g_free (self->name);
   self->name = g_strdup (name);
-  gtk_text_buffer_set_text (gtk_text_view_get_buffer (self->view), data != NULL ? data : "", (int) (end - data));
+  /* A copy that ends in a zero: GTK 4.8 reads on to one whatever length it is given. */
+  g_autofree char *shown = data != NULL ? g_strndup (data, (gsize) (end - data)) : g_strdup ("");
+  gtk_text_buffer_set_text (gtk_text_view_get_buffer (self->view), shown, -1);
   gtk_text_view_set_editable (self->view, whole);
   self->given = g_bytes_ref (text); /* last: setting the buffer is not an edit */
   show_name (self);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/gui/run-command.h"
 
+#include "probes/reads.h"
+
 /* Longer texts are named, not repeated. */
 #define PROMPT_MAX 400 /* bytes */
 
@@ -62,5 +64,7 @@ mhar_run_command (const MharRunRequest *request)
     g_string_append_printf (line, " --null-draws %u", o->null_draws);
   if (o->seed != 0)
     g_string_append_printf (line, " --seed %" G_GUINT64_FORMAT, o->seed);
+  if (o->probes & MHAR_PROBE_READS)
+    g_string_append (line, " --all --reads='" MHAR_READS_ALL "'");
   return g_string_free (line, FALSE);
 }

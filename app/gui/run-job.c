@@ -3,6 +3,7 @@
 
 #include "app/gui/run-command.h"
 #include "app/gui/run-progress.h"
+#include "app/gui/run-reads.h"
 #include "core/error.h"
 #include "core/provenance.h"
 #include "probes/conclude.h"
@@ -12,7 +13,7 @@
 
 /* Sums are kept in memory for a file that may be asked for later; a run with more goes without. */
 #define SUMS_BYTES (512u << 20)
-/* Tokens that the CPU takes at once: few, so that maps fill in as one looks. The numbers do not depend on it. */
+/* Tokens that the CPU takes at once: few, so that maps fill in as one looks. The numbers depend on it by rounding only. */
 #define CPU_BATCH_TOKENS 256
 /* The window stays quick while all processors compute. */
 #define NICENESS 10
@@ -207,8 +208,7 @@ run_ids (Job *job, MharOpened *opened, const GArray *tokens, GError **error)
   for (gsize i = 0; i < n; i++)
     ids[i] = g_array_index (tokens, MharToken, i).id;
   MharProbeOptions options = job->request->options;
-  if (options.batch == 0 && g_str_equal (mhar_device_spec (g_ptr_array_index (job->devices, 0)), "cpu"))
-    options.batch = MAX (1, CPU_BATCH_TOKENS / MAX (options.context, 1));
+  mhar_run_limit_reads (&options, plan);
   job->room = capture_room (plan, n);
   job->began = g_get_monotonic_time ();
   MharRunHooks hooks = { on_progress, on_slab, job->index == 0, job, on_partial, TRUE, job->room };
@@ -286,6 +286,16 @@ run_one (Job *job, MharOpened *opened, GError **error)
   return TRUE;
 }
 
+/* A run's last digits may depend on its batches, so they are part of what was asked, and of the command that repeats it. */
+static void
+choose_batch (Job *job)
+{
+  MharProbeOptions *options = &job->request->options;
+
+  if (options->batch == 0 && g_str_equal (mhar_device_spec (g_ptr_array_index (job->devices, 0)), "cpu"))
+    options->batch = MAX (1, CPU_BATCH_TOKENS / MAX (options->context, 1));
+}
+
 static gboolean
 open_devices (Job *job, GError **error)
 {
@@ -359,6 +369,7 @@ run_all (Job *job, GError **error)
 
   if (!open_devices (job, error))
     return FALSE;
+  choose_batch (job);
   job->result->options = request->options;
   if (narrow_all (job))
     return TRUE;

@@ -3,9 +3,8 @@
 #include "app/gui/selection-panel.h"
 
 #include "app/figure/sparkline.h"
-#include "app/figure/ticks.h"
-#include "app/gui/csv.h"
 #include "app/gui/dataset-look.h"
+#include "app/gui/display.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
@@ -56,14 +55,6 @@ number (MharSelectionPanel *self, int row)
   }
 }
 
-static char *
-signed_number (double value)
-{
-  g_autofree char *text = mhar_number_fixed (value, 3);
-
-  return g_strconcat (value > 0 ? "+" : "", text, NULL);
-}
-
 /* A row in words; "–" where the selection or the run has nothing there. g_free. */
 static char *
 row_text (MharSelectionPanel *self, int row)
@@ -81,9 +72,7 @@ row_text (MharSelectionPanel *self, int row)
     return g_strdup (mhar_look_source (self->set, site, source));
   if (!isfinite (value))
     return g_strdup ("–");
-  if (row == ROW_DEVIATION)
-    return signed_number (value);
-  return mhar_number_fixed (value, row == ROW_ENTROPY ? 1 : 3);
+  return mhar_display_number (value, row == ROW_ENTROPY ? 1 : 3, row == ROW_DEVIATION);
 }
 
 /* "within the null", "beyond the null". */
@@ -248,21 +237,4 @@ mhar_selection_panel_set_display (MharSelectionPanel *self, const MharDisplay *d
 {
   self->display = *display;
   gtk_widget_queue_draw (self->sparkline);
-}
-
-char *
-mhar_selection_panel_to_csv (MharSelectionPanel *self)
-{
-  GString *csv = g_string_new ("name,value\n");
-
-  for (int row = 0; row < N_ROWS; row++) {
-    g_autofree char *text = row_text (self, row);
-
-    mhar_csv_add_text (csv, names[row], ',');
-    if (row <= ROW_SOURCE)
-      mhar_csv_add_text (csv, text, '\n');
-    else
-      mhar_csv_add_number (csv, number (self, row), '\n');
-  }
-  return g_string_free (csv, FALSE);
 }

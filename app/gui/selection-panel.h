@@ -16,7 +16,5 @@ GtkWidget *mhar_selection_panel_new (MharSelection *selection);
 /* NULL clears. Keeps a reference. */
 void mhar_selection_panel_set_dataset (MharSelectionPanel *self, MharDataset *set);
 void mhar_selection_panel_set_display (MharSelectionPanel *self, const MharDisplay *display);
-/* The selection's numbers: name, value. */
-char *mhar_selection_panel_to_csv (MharSelectionPanel *self);
 
 G_END_DECLS

@@ -2,6 +2,7 @@
 #include "app/gui/site-row.h"
 
 #include "app/gui/dataset-look.h"
+#include "app/gui/display.h"
 
 #include <math.h>
 
@@ -106,5 +107,5 @@ mhar_site_row_text (const MharSiteRow *self, MharSiteColumn column)
     return g_strdup_printf ("%.0f", value);
   if (column == MHAR_SITE_ENTROPY)
     return g_strdup_printf ("%.2f", value);
-  return column == MHAR_SITE_EXCESS ? g_strdup_printf ("%+.3f", value) : g_strdup_printf ("%.3f", value);
+  return mhar_display_number (value, 3, column == MHAR_SITE_EXCESS);
 }

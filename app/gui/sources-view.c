@@ -2,7 +2,6 @@
 /* Entropy and contribution. */
 #include "app/gui/sources-view.h"
 
-#include "app/gui/csv.h"
 #include "app/gui/dataset-look.h"
 
 #include <glib/gi18n.h>
@@ -63,26 +62,6 @@ locate (MharFigureView *view, const MharDrawing *drawing, MharCell *cell)
   return FALSE;
 }
 
-static void
-write_csv (MharFigureView *view, GString *csv)
-{
-  MharDataset *set = mhar_figure_view_get_dataset (view);
-
-  g_string_append (csv, "site,head,source,contribution,entropy,effective_sources\n");
-  for (int s = 0; s < (int)mhar_look_n_sites (set); s++)
-    for (int h = 0; h < mhar_look_n_heads (set, s); h++)
-      for (int n = 0; n < mhar_look_n_sources (set, s); n++) {
-        double entropy = mhar_look_head (set, "entropy", s, h);
-
-        mhar_csv_add_text (csv, mhar_look_site (set, s), ',');
-        mhar_csv_add_integer (csv, h, ',');
-        mhar_csv_add_text (csv, mhar_look_source (set, s, n), ',');
-        mhar_csv_add_number (csv, mhar_look_cell (set, "contribution", s, h, n), ',');
-        mhar_csv_add_number (csv, entropy, ',');
-        mhar_csv_add_number (csv, exp (entropy), '\n');
-      }
-}
-
 /* At the right above the lower plot, where there is one. */
 static void
 size_allocate (GtkWidget *widget, int width, int height, int baseline G_GNUC_UNUSED)
@@ -133,7 +112,6 @@ mhar_sources_view_class_init (MharSourcesViewClass *class)
   view_class->figure = figure;
   view_class->point = point;
   view_class->locate = locate;
-  view_class->write_csv = write_csv;
 }
 
 static void
@@ -172,10 +150,4 @@ void
 mhar_sources_view_set_sorted (MharSourcesView *self, gboolean sorted)
 {
   gtk_check_button_set_active (GTK_CHECK_BUTTON (self->check), sorted);
-}
-
-char *
-mhar_sources_view_to_csv (MharSourcesView *self)
-{
-  return mhar_figure_view_to_csv (MHAR_FIGURE_VIEW (self));
 }

@@ -14,7 +14,5 @@ GtkWidget *mhar_sources_view_new (MharSelection *selection);
 void mhar_sources_view_set_dataset (MharSourcesView *self, MharDataset *set);
 void mhar_sources_view_set_display (MharSourcesView *self, const MharDisplay *display);
 void mhar_sources_view_set_sorted (MharSourcesView *self, gboolean sorted);
-/* site, head, source, contribution, and of the site and head: entropy (nats), effective number. */
-char *mhar_sources_view_to_csv (MharSourcesView *self);
 
 G_END_DECLS

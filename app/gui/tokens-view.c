@@ -3,7 +3,6 @@
 #include "app/gui/tokens-view.h"
 
 #include "app/figure/ticks.h"
-#include "app/gui/csv.h"
 #include "app/gui/dataset-look.h"
 #include "app/gui/distribution-strip.h"
 #include "app/gui/shade-scale.h"
@@ -359,22 +358,6 @@ mhar_tokens_view_set_display (MharTokensView *self, const MharDisplay *display)
   mhar_tokens_text_set_theme (MHAR_TOKENS_TEXT (self->text), display->theme);
   mhar_distribution_strip_set_display (MHAR_DISTRIBUTION_STRIP (self->strip), display);
   refresh (self);
-}
-
-char *
-mhar_tokens_view_to_csv (MharTokensView *self)
-{
-  guint n = self->layout != NULL ? mhar_token_layout_n_tokens (self->layout) : 0;
-  GString *csv = g_string_new (is_deviation (self) ? "token,text,deviation\n" : "token,text,weight\n");
-
-  for (guint i = 0; i < n; i++) {
-    g_autofree char *quote = mhar_token_layout_quote (self->layout, i);
-
-    mhar_csv_add_integer (csv, i, ',');
-    mhar_csv_add_text (csv, quote, ',');
-    mhar_csv_add_number (csv, value_of (self, (int)i), '\n');
-  }
-  return g_string_free (csv, FALSE);
 }
 
 const char *

@@ -23,8 +23,6 @@ void mhar_tokens_view_set_dataset (MharTokensView *self, MharDataset *set);
 void mhar_tokens_view_set_text (MharTokensView *self, const char *text, gsize length, GArray *tokens,
                                 MharDataset *capture);
 void mhar_tokens_view_set_display (MharTokensView *self, const MharDisplay *display);
-/* token, text, weight (or deviation) at the selected site, head and source. */
-char *mhar_tokens_view_to_csv (MharTokensView *self);
 /* In words, what is under the pointer, else the selected token (property "description"); never NULL. */
 const char *mhar_tokens_view_get_description (MharTokensView *self);
 

@@ -22,11 +22,12 @@ int
 main (int argc, char **argv)
 {
   gboolean version = FALSE;
+  const char *locales = g_getenv ("MHAR_LOCALE_DIR"); /* of a program that is not installed */
   const GOptionEntry entries[]
       = { { "version", 0, 0, G_OPTION_ARG_NONE, &version, N_("Print the version"), NULL }, { NULL } };
 
   setlocale (LC_ALL, "");
-  bindtextdomain (GETTEXT_PACKAGE, MHAR_LOCALEDIR);
+  bindtextdomain (GETTEXT_PACKAGE, locales != NULL ? locales : MHAR_LOCALEDIR);
   bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
   textdomain (GETTEXT_PACKAGE);
   g_set_prgname (MHAR_APPLICATION_ID);

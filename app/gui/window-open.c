@@ -247,11 +247,13 @@ void
 mhar_window_choose_file (MharWindow *self, gboolean other)
 {
   static const char *const results[] = { "*.h5", "*.hdf5", "*.nc", NULL };
+  static const char *const archives[] = { "*.pt", "*.pth", "*.bin", "*.ckpt", NULL };
   static const char *const all[] = { "*", NULL };
   GtkFileChooserNative *chooser
-      = new_chooser (self, other ? _("Compare with a saved run") : _("Open a saved run"),
+      = new_chooser (self, other ? _("Compare with a file") : _("Open a file"),
                      GTK_FILE_CHOOSER_ACTION_OPEN, other ? G_CALLBACK (on_other_chosen) : G_CALLBACK (on_chosen));
   add_filter (chooser, _("Saved runs (HDF5)"), results);
+  add_filter (chooser, _("Checkpoints in one file (torch.save)"), archives);
   add_filter (chooser, _("All files"), all);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (chooser));
 }
@@ -312,15 +314,28 @@ mhar_window_load_bundled_text (MharWindow *self)
     load_text (self, path, "bundled text");
 }
 
+/* What is dropped to be run, not to be opened. */
+static gboolean
+is_text (const char *path)
+{
+  return g_str_has_suffix (path, ".txt") || g_str_has_suffix (path, ".md");
+}
+
 static gboolean
 on_drop (GtkDropTarget *target G_GNUC_UNUSED, const GValue *value, double x G_GNUC_UNUSED, double y G_GNUC_UNUSED,
          gpointer self)
 {
   GSList *files = g_value_get_boxed (value); /* GdkFileList is one */
+  g_autofree char *path = files != NULL ? g_file_get_path (files->data) : NULL;
 
   if (files == NULL)
     return FALSE;
-  open_file (self, files->data, FALSE);
+  if (path != NULL && is_text (path)) {
+    g_autofree char *name = g_filename_display_basename (path);
+    load_text (self, path, name);
+  } else {
+    open_file (self, files->data, FALSE);
+  }
   return TRUE;
 }
 
@@ -398,7 +413,7 @@ mhar_window_update_open_menu (MharWindow *self)
   GMenu *open = g_menu_new (), *demos = g_menu_new (), *recent = g_menu_new (), *compare = g_menu_new ();
 
   g_menu_append (open, _("_Checkpoint folder…"), "win.open-folder");
-  g_menu_append (open, _("Saved _run…"), "win.open-file");
+  g_menu_append (open, _("Saved _run or checkpoint file…"), "win.open-file");
   append_demos (demos, "win.open-uri");
   append_recent (self, recent);
   g_menu_append (compare, _("Compare with a checkpoint _folder…"), "win.compare-folder");

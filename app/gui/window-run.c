@@ -2,10 +2,14 @@
 /* Running what is open, and what is seen of it meanwhile. */
 #include "app/gui/window-private.h"
 
+#include "app/gui/run-reads.h"
 #include "core/device.h"
 
 #include <glib/gi18n.h>
 #include <gio/gio.h>
+
+/* An empty bar asks for more height than another one (GTK 4.8), and the header would jump. */
+#define BEGUN 0.01
 
 /* What a worker's messages find their window by: the window may be gone. */
 typedef struct {
@@ -43,7 +47,7 @@ show_progress (MharWindow *self, const MharRunProgress *progress)
   double share = progress->total > 0 ? (double) progress->done / (double) progress->total : 0;
   g_autofree char *text = g_strdup_printf (_("%.0f %% · %.0f tokens/s"), 100 * share, progress->rate);
 
-  gtk_progress_bar_set_fraction (self->progress, share);
+  gtk_progress_bar_set_fraction (self->progress, MAX (share, BEGUN));
   gtk_label_set_label (self->progress_label, text);
 }
 
@@ -100,6 +104,7 @@ take_result (MharWindow *self, MharRunResult *result, MharRunRequest *request)
   g_clear_pointer (&self->set, mhar_dataset_unref);
   self->result = result;
   self->ran = request;
+  self->ran->options.batch = result->options.batch;
   self->set = mhar_dataset_ref (g_ptr_array_index (result->sets, 0));
   if (result->sets->len > 1) {
     g_clear_pointer (&self->other_set, mhar_dataset_unref);
@@ -162,6 +167,7 @@ make_request (MharWindow *self)
   request->text_name = g_strdup (mhar_prompt_panel_get_name (self->prompt));
   request->device = g_strdup (device < self->devices->len ? g_ptr_array_index (self->devices, device) : "auto");
   mhar_probe_panel_read (self->probe, &request->options);
+  mhar_run_ask_reads (&request->options, g_bytes_get_size (request->text));
   if (self->result != NULL && same_run (request, self->ran))
     request->previous = mhar_run_result_ref (self->result);
   return request;
@@ -197,7 +203,7 @@ mhar_window_run (MharWindow *self)
   running->application = g_object_ref (G_APPLICATION (gtk_window_get_application (GTK_WINDOW (self))));
   g_application_hold (running->application);
   running->cancellable = g_object_ref (self->running);
-  gtk_progress_bar_set_fraction (self->progress, 0);
+  gtk_progress_bar_set_fraction (self->progress, BEGUN);
   gtk_label_set_label (self->progress_label, _("starting"));
   gtk_stack_set_visible_child_name (self->run_stack, "stop");
   mhar_window_refresh (self);

@@ -125,6 +125,7 @@ struct MharRoute {
   /* how the kernels are run; set by route_new, and by a benchmark after it */
   int32_t warps; /* that share a token in a read, at least */
   bool overlap;
+  bool again; /* rows may be stored again: no read takes from file what another one measured */
 };
 
 template <typename T>

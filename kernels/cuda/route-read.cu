@@ -438,7 +438,7 @@ read_sources (MharRoute *r, const MharSitePlan *s, ReadArgs<Real> *a)
   const MharSource *newest = r->plan.newest.items + s->first_newest;
   for (int pass = 0; pass < 3; pass++) {
     for (int i = 0; i < s->n_newest; i++) {
-      const int32_t met = r->met[newest[i].row];
+      const int32_t met = r->again ? 0 : r->met[newest[i].row]; /* then the order, and so the bits, are the list's */
       if (pass == (!met ? 2 : met < r->reads ? 0 : 1))
         a->source[a->n++] = newest[i];
     }

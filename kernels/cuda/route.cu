@@ -117,6 +117,7 @@ mhar_cuda_route_new (MharContext *c, const MharRouteTable *table, MharRoute **ou
     return status;
   }
   r->warps = 1;
+  r->again = table->again != 0;
   r->overlap = mhar_route_may_overlap ();
   *out = r;
   return MHAR_OK;

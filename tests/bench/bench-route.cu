@@ -391,7 +391,8 @@ bench_null (History &h, int heads, int draws, MharSpan span)
   double bytes = 0;
   for (const auto &r : room)
     bytes += r.size () * 8.0;
-  row ("null H%d %3d draws: %.2f ms (made in %.1f; %.0f MB brought home)", heads, draws, ms, made, bytes / 1e6);
+  row ("null H%d %4d draws, %d tokens: %.2f ms (made in %.1f; %.0f MB brought home)", heads, draws,
+       span.limit < 0 ? (int) h.tokens : (int) span.limit, ms, made, bytes / 1e6);
   ops->null_free (context, null);
 }
 
@@ -400,7 +401,7 @@ bench_reduce (int heads)
 {
   const size_t tokens = 8192, width = 1280;
   const int n = 73;
-  const MharSpan span = { 8, 1024, 0, -1 };
+  MharSpan span = { 8, 1024, 0, -1 };
   History h (n, tokens, width, heads, 0, 0);
   begin (h, Knobs ());
   MharBuffer *out;
@@ -412,7 +413,8 @@ bench_reduce (int heads)
   }
   const size_t planes = (size_t) heads * n * (n + 1) / 2;
   std::vector<double> weight (8 * planes), contribution (8 * planes), entropy (8 * (size_t) heads * n), js (8 * n);
-  const MharRouteSums sums = { weight.data (), contribution.data (), entropy.data (), js.data () };
+  std::vector<double> square (8 * planes);
+  const MharRouteSums sums = { weight.data (), contribution.data (), entropy.data (), js.data (), square.data () };
   const double summed = wall ([&] { must (ops->route_sums (context, h.route, span, &sums)); });
   std::vector<int32_t> rows (n);
   for (int i = 0; i < n; i++)
@@ -431,6 +433,8 @@ bench_reduce (int heads)
        summed, cosines, off);
   for (int draws : { 1, 32, 256 })
     bench_null (h, heads, draws, span);
+  span.limit = 4096; /* --null-tokens */
+  bench_null (h, heads, 1000, span);
   ops->buffer_free (context, out);
 }
 

@@ -16,14 +16,14 @@ _good = {}
 def good(scratch):
     """A saved run of two checkpoints with everything in it; made once."""
     if not _good:
-        succeed(FULL, MH, *SHORT, "--match-sources", "6", "--slices", "4,2", "--null-kind", "random,shuffled", "--save-weights", "-o", scratch / "good.h5")
+        succeed(FULL, MH, *SHORT, "--all", "--reads=*:*:top", "--match-sources", "6", "--slices", "4,2", "--null-kind", "random,shuffled", "--save-weights", "-o", scratch / "good.h5")
         _good["bytes"] = (scratch / "good.h5").read_bytes()
     path = scratch / "run.h5"
     path.write_bytes(_good["bytes"])
     return path
 
 
-JOBS = [[], ["--json"], ["--table", "csv"], ["--figure-kind", "kl", "--first-sites", "0"], ["--figure-kind", "depth-map"], ["--figure-kind", "collinearity"]]
+JOBS = [[], ["--json"], ["--table", "csv"], ["--figure-kind", "kl", "--first-sites", "0"], ["--figure-kind", "depth-map"], ["--figure-kind", "collinearity"], ["--figure-kind", "reads"]]
 
 
 def no(scratch, path, *words):
@@ -179,6 +179,14 @@ for title, change, words in [
     ("controls without numbers", drop("checkpoint_0/controls/trained"), ["controls"]),
     ("fewer numbers than controls", replace("checkpoint_0/controls/excess", np.zeros(2)), ["controls"]),
     ("slices that are text", replace("checkpoint_0/controls/slices", np.zeros(4)), ["controls"]),
+    ("reads without their sites", drop("checkpoint_1/reads/n_sources"), ["reads/n_sources"]),
+    ("reads without their bins", drop("checkpoint_0/reads/position_last"), ["reads/position_last"]),
+    ("reads of three dimensions", replace("checkpoint_1/reads/weight_by_position", np.zeros((9, 4, 9), "f4")), ["weight_by_position"]),
+    ("reads of a head that is not there", replace("checkpoint_1/reads/cell_head", np.full(36, 4, "i4")), ["reads"]),
+    ("reads of a source that is not there", replace("checkpoint_1/reads/cell_source", np.full(36, 9, "i4")), ["reads"]),
+    ("reads of a site before the first", replace("checkpoint_1/reads/cell_site", np.full(36, -1, "i4")), ["reads"]),
+    ("tokens that no list shows", replace("checkpoint_1/reads/example_token", np.zeros(1, "i4")), []),
+    ("a last read that is none", set_attribute("checkpoint_1/reads", "logit_site", 9), ["reads"]),
     ("a disagreement without its scale", replace("checkpoint_1/head_js", np.zeros(7, "f4")), []),
 ]:
     add(f"damaged: {title}", damaged, change, *words)

@@ -272,8 +272,9 @@ def every_mode(scratch):
 @case
 def options_overrule(scratch):
     folder = made("mini-full", "mini-full_mh", more=[*TEXT, "--slices", "8", "--slicing", "interleaved", "--null-kind", "random", "--null-norm", "slice",
-                                                     "--null-draws", "21", "--match-sources", "3", "--seed", "5", "--regroup", "2", "--save-weights"])
+                                                     "--null-draws", "21", "--match-sources", "3", "--seed", "5", "--regroup", "2", "--save-weights", "--reads=final:0:embed"])
     full, mh = json.loads(succeed("--from", folder / "report.h5", "--json").out)["checkpoints"]
+    assert "reads" in full and "reads" in mh
     assert "controls" not in full and (full["slice_kl"]["slices"], full["slice_kl"]["slicing"], full["slice_kl"]["draws"]) == (8, "interleaved", 21)
     assert full["slice_kl"]["matched"]["count"] == 3 and [i["spec"] for i in full["interventions"]] == ["regroup=*:2"]
     with h5py.File(folder / "report.h5") as f:
@@ -433,6 +434,7 @@ def new_files_obey_the_umask(scratch):
 @case
 def misuse(scratch):
     for args, words in (([MH, *SHORT, "-o", "x.h5"], "leave out -o"), ([MH, "--info"], "--info"), ([MH, "--sites"], "--sites"), (["--devices"], "--devices"),
+                        ([MH, FULL, "--compare"], "leave out --compare"), ([MH, "--series"], "leave out --series"),
                         ([MH, "--weights-only"], "--weights-only"), ([MH, "--verify", "r"], "--verify")):
         check_refusal(probe(*args, "--report", scratch / "r"), 2, words)
     check_refusal(probe(MH, *SHORT, "--report", ""), 2, "--report is empty")

@@ -17,9 +17,10 @@ THREE = ["mini-full", "mini-full_mh", "mini-baseline"]
 @case
 def from_is_the_run_again(scratch):
     for names, kinds in ((THREE, [None, "collinearity"]), (["mini-full_mh"], ["deviation", "depth-map", "kl", "collinearity"]),
-                         (["mini-full"], ["depth-map", "kl"]), (["mini-hyper"], [None, "coefficients"])):
+                         (["mini-full"], ["depth-map", "kl"]), (["mini-hyper"], [None, "coefficients"]),
+                         (["mini-full_mh", "mini-block"], [None, "reads"]), ([str(DEMO / "mhar")], ["reads"])):
         file = scratch / "run.h5"
-        more = ["--match-sources", "6", "--slices", "4,2", "--null-kind", "shuffled,random"] if names is THREE else []
+        more = ["--match-sources", "6", "--slices", "4,2", "--null-kind", "shuffled,random"] if names is THREE else ["--reads"] if "reads" in kinds else []
         printed = succeed(*names, *TEXT, *more, "-o", file, **HERE)
         assert printed.out == succeed("--from", file).out
         for style in ("markdown", "csv", "latex"):

@@ -52,7 +52,7 @@ for title, words, args in [
     ("--text with --sites", "--sites", [MH, "--sites", "--text", "x"]),
     ("--tokens with --verify", "--verify", [MH, "--verify", "r", "--tokens", "x.u16"]),
     ("--prompt with --from", "--from", ["--from", "x.h5", "--prompt", "x"]),
-    ("--json with --verify", "--json", [MH, "--verify", "r", "--json"]),
+    ("--save-reference and two checkpoints", "one checkpoint", [MH, FULL, "--save-reference", "r"]),
     ("--json with --devices", "--json", ["--devices", "--json"]),
     ("deviation of one head", "one routing head", [FULL, *SHORT, "--figure", "x.pdf", "--figure-kind", "deviation"]),
     ("depth map of a plain Transformer", "collinearity", [PLAIN, *SHORT, "--figure", "x.pdf", "--figure-kind", "depth-map"]),
@@ -76,7 +76,7 @@ for title, words, args in [
 
 # What would be ignored is refused.
 PROBES = ["--kl", "--depth-maps", "--collinearity", "--all", "--slices=4", "--slicing=interleaved", "--null-draws=4", "--null-norm=slice",
-          "--null-tokens=9", "--match-sources=3", "--seed=1"]
+          "--null-tokens=9", "--match-sources=3", "--seed=1", "--reads", "--top-tokens=3"]
 RUNS = ["--context=8", "--max-tokens=8", "--skip-first=1", "--batch=1"]
 MODEL = ["--device=cpu", "--precision=fp32", "--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--routing=plain"]
 OUTPUT = ["--digest", "--table=csv", "--json", "--figure-kind=kl", "--first-sites=3", "--theme=dark", "--style=authors"]
@@ -86,7 +86,8 @@ for job, args, heeded in [
     ("--sites", ["--sites", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json"]),
     ("--weights-only", ["--weights-only", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--slices=4", "--slicing=interleaved", "--digest",
                                                 "--table=csv", "--json"]),
-    ("--verify", ["--verify", "r", MH], MODEL),
+    ("--verify", ["--verify", "r", MH], [*MODEL, "--json"]),
+    ("--save-reference", ["--save-reference", "r", MH], [*MODEL, "--context=8", "--max-tokens=8"]),
     ("--devices", ["--devices"], []),
 ]:
     def ignored(scratch, job, args, heeded):
@@ -94,7 +95,7 @@ for job, args, heeded in [
             name = option.partition("=")[0]
             if option in heeded or (job, name) == ("--verify", "--tolerance"):
                 continue
-            if (job, name) in (("--verify", "--json"), ("--devices", "--json"), ("--devices", "--config"), ("--devices", "--map"),
+            if (job, name) in (("--devices", "--json"), ("--devices", "--config"), ("--devices", "--map"),
                                ("--from", "--config"), ("--from", "--map")):
                 misuse(scratch, [name], *args, option)  # which has a sentence of its own
             elif job == "--from" and name in ("--figure-kind", "--first-sites", "--theme", "--style"):
@@ -105,12 +106,13 @@ for job, args, heeded in [
 for name in ("--figure-kind=kl", "--first-sites=3", "--theme=dark", "--style=authors"):
     add(f"usage: {name} without --figure", misuse, [name.partition("=")[0], "name it with --figure"], MH, *SHORT, name)
 add("usage: --tolerance without --verify", misuse, ["--tolerance", "--verify"], MH, *SHORT, "--tolerance", "1")
+add("usage: --top-tokens without --reads", misuse, ["--top-tokens", "--reads"], MH, *SHORT, "--top-tokens", "3")
 for job in ([], ["--weights-only"]):
     add(f"usage: --json and --table {job}", misuse, ["--json and --table", "choose one"], MH, *job, "--json", "--table", "csv")
 add("usage: --json and --table of a saved run", misuse, ["--json and --table", "choose one"], "--from", "x.h5", "--table", "text", "--json")
 add("usage: an empty checkpoint", misuse, ["name of a checkpoint is empty"], "")
 add("usage: an empty checkpoint among others", misuse, ["name of a checkpoint is empty"], MH, "", FULL)
-for option in ("--text", "--tokens", "--config", "--map", "-o", "--figure", "--verify", "--from"):
+for option in ("--text", "--tokens", "--config", "--map", "-o", "--figure", "--verify", "--save-reference", "--from"):
     add(f"usage: an empty name: {option}", misuse, ["--output" if option == "-o" else option, "is empty"], MH, option, "")
 
 
@@ -168,10 +170,10 @@ def help_shows_every_option_once_and_in_order(scratch):
     assert groups == ["Probes", "Interventions", "Input", "Model", "Output", "Other"], groups
     options = re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.M)
     assert len(options) == len(set(options)), options
-    want = """kl depth-maps collinearity all slices slicing null-draws null-norm null-tokens match-sources seed
+    want = """kl depth-maps collinearity all compare series slices slicing null-draws null-norm null-tokens match-sources seed
         ablate consensus swap-heads permute-heads null-query uniform top-k regroup ablation-map text prompt tokens context max-tokens skip-first batch device precision heads block-delta strict routing
         output save-weights digest table report json figure figure-kind first-sites theme style quiet progress
-        info sites verify tolerance from devices version help""".split()
+        info sites verify save-reference tolerance from devices version help""".split()
     missing = set(want) - set(options)
     assert not missing, f"not in --help: {missing}"
     assert [o for o in options if o in want] == want, "not in this order"

@@ -21,10 +21,10 @@ PAGE = os.path.join(DATA, "mhar-probe.1.rst")
 COMPLETION = os.path.join(DATA, "mhar-probe.bash")
 DEMO = ["config.json", "model.safetensors", "tokenizer.json"]
 SHORT_RUN = "--max-tokens 12 --context 6 --null-draws 2 --match-sources 6 --device cpu -q".split()
-TAKES_ANYTHING = {"--config", "--map", "--text", "--prompt", "--tokens", "--output", "--figure", "--verify", "--from", "--device", "--report"}
+TAKES_ANYTHING = {"--config", "--map", "--text", "--prompt", "--tokens", "--output", "--figure", "--verify", "--save-reference", "--from", "--device", "--report"}
 # Sites, sources and heads of a checkpoint: what is one of them only the checkpoint can tell.
-TAKES_SITES = {"--ablate", "--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform", "--top-k", "--regroup"}
-AFTER_EQUALS = {"--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform"}  # a value, or none
+TAKES_SITES = {"--ablate", "--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform", "--top-k", "--regroup", "--reads"}
+AFTER_EQUALS = {"--consensus", "--swap-heads", "--permute-heads", "--null-query", "--uniform", "--reads"}  # a value, or none
 
 
 def run(*words, program=PROGRAM, data=DATA, **more):
@@ -148,7 +148,7 @@ def check_completion_files():
     checkpoints = {"a.pt", "a.pth", "a.bin"}
     kinds = {"--tokens": {"a.u16", "a.u32", "a.npy"}, "--output": {"a.h5"}, "-o": {"a.h5"}, "--from": {"a.h5"},
              "--figure": {"a.pdf", "a.svg", "a.png"}, "-f": {"a.pdf", "a.svg", "a.png"},
-             "--verify": {"a.safetensors"}, "--config": {"a.json"}, "--map": {"a.json"}}
+             "--verify": {"a.safetensors"}, "--save-reference": {"a.safetensors"}, "--config": {"a.json"}, "--map": {"a.json"}}
     bad = []
     with tempfile.TemporaryDirectory() as folder:
         everything = set().union(*kinds.values()) | checkpoints | {"a.txt", "with space.u16"}
@@ -174,6 +174,18 @@ def keys_of(value):
     return set().union(*[keys_of(v) for v in value]) if isinstance(value, list) else set()
 
 
+def check_together(folders):
+    """Complaints about rows of --compare, and the keys that --compare and --series add but for intervals and numbers of checkpoints."""
+    page = section("COMPARING")
+    rows = run("--compare", *[folders[1]] * 2, *SHORT_RUN, "--depth-maps", "--table", "markdown").stdout.split("\n\n")
+    labels = {re.sub(r" \(nat\)$", "", line.split("|")[1].strip()) for line in rows[1].splitlines()[2:]} if len(rows) > 2 else set()
+    bad = [f"the man page does not explain the row “{x}” of a comparison" for x in sorted(labels) if f"**{x}**" not in page]
+    answers = [json.loads(run("--compare", *[folders[1]] * 2, *SHORT_RUN, "--depth-maps", "--json").stdout)["compare"],
+               json.loads(run("--compare", *folders, *SHORT_RUN, "--depth-maps", "--json").stdout)["compare"]]
+    keys = {key for key in keys_of(answers) if not key.endswith("_interval")} | {"js_matched_interval"}
+    return bad + ([] if len(labels) > 8 else ["a comparison has hardly any rows"]), keys
+
+
 def check_output_words():
     """Every row of the table and every key of the JSON is explained."""
     folders = [os.path.join(DATA, "demo", name) for name in ("single", "mhar")]
@@ -181,42 +193,50 @@ def check_output_words():
     rows = run(*folders, *SHORT_RUN, "--table", "markdown").stdout.splitlines()[2:]
     weights, answered = (run("--weights-only", *folders, "-q", *how) for how in (["--table", "markdown"], ["--json"]))
     rows += weights.stdout.splitlines()[2:]
-    edited = [run(folders[1], *SHORT_RUN, "--ablation-map", *how) for how in (["--table", "markdown"], ["--json", "--uniform"])]
+    edited = [run(folders[1], *SHORT_RUN, "--ablation-map", "--reads", *how)
+              for how in (["--table", "markdown"], ["--json", "--uniform"])]
     rows += edited[0].stdout.splitlines()[2:]
     if edited[0].returncode or edited[1].returncode:
-        return ["the interventions cannot be run: " + edited[0].stderr + edited[1].stderr]
+        return ["interventions and reads cannot be run: " + edited[0].stderr + edited[1].stderr]
     if table.returncode or answer.returncode or weights.returncode or answered.returncode or len(rows) < 30:
         return ["the demo checkpoints cannot be run: " + table.stderr]
     labels = {row.replace("\\|", "¦").split("|")[1].strip().replace("¦", "\\|") for row in rows}
     titles = {re.sub(r" \(nat(/token)?\)$", "", label.strip("*")) for label in labels if label.startswith("**")}
     labels = {re.sub(r" \(nat/token\)$", "", label) for label in labels if not label.startswith("**")}
     page, keys = section("THE TABLE"), section("JSON")
-    bad = [f"the man page does not explain the row “{x}”" for x in sorted(labels) if f"**{x}**" not in page]
+    together, compared = check_together(folders)
+    bad = together + [f"the man page does not explain the key {x}" for x in sorted(compared) if f"``{x}``" not in keys]
+    bad += [f"the man page does not explain the row “{x}”" for x in sorted(labels) if f"**{x}**" not in page]
     bad += [f"the man page does not name the heading “{x}”" for x in sorted(titles) if f"*{x}*" not in page]
     return bad + [f"the man page does not explain the key {x}" for x in sorted(keys_of([json.loads(x.stdout) for x in (answer, answered, edited[1])]))
                   if f"``{x}``" not in keys]
 
 
 def check_schema():
-    """Every variable and attribute of a file of --weights-only, and every variable of interventions, is in the schema."""
+    """Every variable and attribute of a file of --weights-only, and every variable of interventions, of reads and of a comparison, is in the
+    schema."""
     text, bad = read(os.path.join(DATA, "hdf5-schema.md")), []
+    demo = os.path.join(DATA, "demo", "mhar")
     with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "w.h5")
-        run("--weights-only", os.path.join(DATA, "demo", "mhar"), "-q", "-o", out)
-        with h5py.File(out) as f:
-            group = f["checkpoint_0"]
-            for name, field in group.items():
+        weights, apart, out = (os.path.join(folder, name) for name in ("w.h5", "c.h5", "out.h5"))
+        run("--weights-only", demo, "-q", "-o", weights)
+        run("--compare", demo, demo, *SHORT_RUN, "--depth-maps", "-o", apart)
+        with h5py.File(weights) as f, h5py.File(apart) as g:
+            for name, field in [*f["checkpoint_0"].items(), *g["compare"].items()]:
+                if name.endswith(("_low", "_high")):
+                    continue
                 dims = ", ".join(scale.values()[0].name.split("/")[-1] for scale in field.dims if len(scale))
                 row = re.search(rf"^\|[^|]*`{name}`[^|]*\|[^|]*\|([^|]*)\|", text, re.M)
                 if row is None:
                     bad.append(f"the schema lacks {name}")
                 elif field.attrs.get("CLASS") != b"DIMENSION_SCALE" and dims not in row.group(1) and name not in ("site_label", "n_sources", "n_heads"):
                     bad.append(f"the schema gives {name} the dimensions {row.group(1).strip()}, the file {dims}")
-        run(os.path.join(DATA, "demo", "mhar"), *SHORT_RUN, "--ablation-map", "--uniform", "-o", out)
+        run(os.path.join(DATA, "demo", "mhar"), *SHORT_RUN, "--ablation-map", "--uniform", "--reads", "-o", out)
         with h5py.File(out) as f:
-            for group in ("interventions", "ablation_map"):
+            for group in ("interventions", "ablation_map", "reads"):
                 about = " ".join(row for row in text.splitlines() if row.startswith(f"| `{group}/"))
-                scales = {"site", "source", "bound", "intervention"}
+                scales = {name for name, field in f["checkpoint_0"][group].items() if field.attrs.get("CLASS") == b"DIMENSION_SCALE"}
+                scales |= {"site_label", "n_sources", "n_heads", "source_label"} if group == "reads" else set()
                 bad += [f"the schema lacks {group}/{name}" for name in f["checkpoint_0"][group]
                         if name not in scales and f"`{group}/{name}`" not in about and f", `{name}`" not in about]
             bad += [f"the schema lacks sums/{name}" for name in ("intervention_loss", "ablation_loss", "mass")
@@ -321,7 +341,7 @@ def main():
             ("choices, limits and defaults are right", check_choices),
             ("the completion offers files by their ending", check_completion_files),
             ("the man page explains what is printed", check_output_words),
-            ("the schema has what --weights-only writes", check_schema),
+            ("the schema has what --weights-only and --compare write", check_schema),
             ("rst2man and groff have no complaints", check_rst),
             ("README.md describes the demo checkpoints", check_demo_readme),
             ("everything is installed", lambda: check_installed(prefix, options)),

@@ -4,7 +4,7 @@
 #
 # Stages: ops model golden interventions sanitizer route forward two (all but `two` when none is named; `two` needs two GPUs).
 # Logs go to $LOGS (BUILD/gpu-logs). The model tests read the fixtures beside this script.
-set -u
+set -uf
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 shift
@@ -51,9 +51,11 @@ for stage in "$@"; do
     if command -v python3 >/dev/null; then
       tap golden python3 "$tests/numeric/test_golden.py" --device cuda --precision fp32
       if python3 -c 'import numpy' 2>/dev/null; then
-        tap certainty python3 "$tests/numeric/test_uncertainty.py" --device cuda --precision fp32
+        for one in uncertainty reads compare; do
+          tap $one python3 "$tests/numeric/test_$one.py" --device cuda --precision fp32
+        done
       else
-        note "certainty  skipped: no numpy"
+        note "uncertainty, reads, compare skipped: no numpy"
       fi
     else
       note "golden     skipped: no python3"
@@ -70,10 +72,12 @@ for stage in "$@"; do
   sanitizer)
     for tool in memcheck racecheck; do
       for fixture in mini-full mini-full_mh; do
+        edits="--ablate=*:embedding --top-k=2 --null-query"
+        [ $fixture = mini-full ] || edits="$edits --consensus --swap-heads=0-1"
         for precision in fp32 bf16; do
           log="$logs/$tool-$fixture-$precision.log"
           compute-sanitizer --tool $tool --error-exitcode 9 "$MHAR_PROBE" --device cuda --precision $precision --context 48 \
-            --max-tokens 131 --null-draws 5 --match-sources 3 --tokens "$tests/fixtures/public-domain.u16" "$tests/fixtures/$fixture" >"$log" 2>&1
+            --max-tokens 131 --null-draws 5 --match-sources 3 --all $edits --tokens "$tests/fixtures/public-domain.u16" "$tests/fixtures/$fixture" >"$log" 2>&1
           code=$?
           [ $code -eq 0 ] || { status=1; grep -E '=====' "$log" | head -n 8; }
           note "$(printf '%-10s %s %s exit %d' $tool $fixture $precision $code)"

@@ -227,7 +227,8 @@ run_probes (const Case *c, const char *spec, MharPrecisionWish precision, guint 
 }
 
 /* Largest relative difference of the real attributes, and which; those called "excess", "correlation" … are differences: relative
- * to one tenth at least. */
+ * to one tenth at least. An interval's end counts a third: it hangs on few windows, at a median of one site (slice_kl_median_high of
+ * d3-block moves by 1.4e-6 with the batch). */
 static double
 compare_scalars (const MharDataset *a, const MharDataset *b, const char *only, const char **worst)
 {
@@ -240,7 +241,8 @@ compare_scalars (const MharDataset *a, const MharDataset *b, const char *only, c
       continue;
     gboolean difference = strstr (x->name, "excess") || strstr (x->name, "correlation") || strstr (x->name, "collinearity_mean");
     double scale = fmax (fabs (x->real), difference ? 0.1 : 1e-6);
-    double d = fabs (mhar_dataset_real (b, x->name, NAN) - x->real) / scale;
+    gboolean end = g_str_has_suffix (x->name, "_low") || g_str_has_suffix (x->name, "_high");
+    double d = fabs (mhar_dataset_real (b, x->name, NAN) - x->real) / scale / (end ? 3 : 1);
     if (isnan (d) || d > most) {
       most = isnan (d) ? INFINITY : d;
       *worst = x->name;

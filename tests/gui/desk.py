@@ -47,19 +47,30 @@ def need_tools():
         sys.exit(77)
 
 
-def start_desktop(size="1280x800"):
-    """A display and a session bus of our own, before pyatspi is imported."""
+def start_display(size="1280x800"):
+    """A display of our own, and GTK told to use it, without a GPU and without the desktop's settings."""
     read, write = os.pipe()
-    display = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size}x24", "-nolisten", "tcp"],
-                               pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _children.append(display)
+    _children.append(subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size}x24", "-nolisten", "tcp"],
+                                      pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     os.close(write)
-    os.environ["DISPLAY"] = ":" + os.read(read, 16).decode().strip()
+    with os.fdopen(read) as ready:
+        number = ready.readline().strip()  # to the line end: a server that finds the pipe closed ends
+    if not number:
+        raise SystemExit("Xvfb does not start")
+    os.environ["DISPLAY"] = f":{number}"
+    # The accessibility bus has its socket in the runtime folder, else in ~/.cache/at-spi, where the next desk takes it away.
+    os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="desk-")
+    os.environ.update(GDK_BACKEND="x11", GSK_RENDERER="cairo", GSETTINGS_BACKEND="memory")
+
+
+def start_desktop():
+    """A display and a session bus of our own, before pyatspi is imported."""
+    start_display()
     bus = subprocess.Popen(["dbus-daemon", "--session", "--print-address", "--nofork"], stdout=subprocess.PIPE,
                            stderr=subprocess.DEVNULL, text=True)
     _children.append(bus)
     os.environ["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().strip()
-    os.environ.update(GDK_BACKEND="x11", GSK_RENDERER="cairo", GSETTINGS_BACKEND="memory", NO_AT_BRIDGE="0")
+    os.environ["NO_AT_BRIDGE"] = "0"
     import pyatspi  # its registry has to be there before the first program looks for it
     list(pyatspi.Registry.getDesktop(0))
 
@@ -68,9 +79,14 @@ def stop_desktop():
     for child in reversed(_children):
         child.terminate()
         child.wait()
+    shutil.rmtree(os.environ["XDG_RUNTIME_DIR"], ignore_errors=True)
 
 
-def wait_for(what, seconds=30, every=0.05):
+# How long anything may take before it counts as never: a machine that does other things too takes ten times as long.
+PATIENCE = 60
+
+
+def wait_for(what, seconds=PATIENCE, every=0.05):
     """The first true value of `what ()`; an error naming it after so many seconds."""
     end = time.monotonic() + seconds
     while True:
@@ -94,7 +110,7 @@ class Viewer:
         config.mkdir(parents=True, exist_ok=True)
         if not (config / "settings.ini").exists():
             (config / "settings.ini").write_text(f"[viewer]\ntokens={tokens}\nwindow=256\ndraws=8\n{settings}", "utf-8")
-        environment = dict(os.environ, LC_ALL=locale, XDG_CONFIG_HOME=str(self.folder / "config"),
+        environment = dict(os.environ, LC_ALL=locale, LANGUAGE="en", XDG_CONFIG_HOME=str(self.folder / "config"),
                            XDG_DATA_HOME=str(self.folder / "data"), XDG_CACHE_HOME=str(self.folder / "cache"),
                            HOME=str(self.folder), MHAR_DATA_DIR=str(ROOT / "data"), OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive",
                            MHAR_BACKEND_DIR=str(self.folder))
@@ -102,8 +118,8 @@ class Viewer:
         self.stderr = open(self.folder / "stderr", "w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen([VIEWER, *map(os.fspath, args)], env=environment, stderr=self.stderr,
                                         stdin=subprocess.DEVNULL)
-        self.app = wait_for(self._find_app, 40)
-        wait_for(lambda: self.all("push button"), 40)
+        self.app = wait_for(self._find_app)
+        wait_for(lambda: self.all("push button"))
         self.focus()
 
     # ---- looking
@@ -154,7 +170,7 @@ class Viewer:
             walk(top, 0)
         return found
 
-    def find(self, role=None, name=None, seconds=20, **kw):
+    def find(self, role=None, name=None, seconds=PATIENCE, **kw):
         def one():
             return self.all(role, name, **kw)
         one.__doc__ = f"{role} “{name}”"
@@ -175,7 +191,7 @@ class Viewer:
                 return child.name
         return ""
 
-    def says(self, pattern, seconds=60):
+    def says(self, pattern, seconds=PATIENCE):
         """Waits until the sentence matches; returns it."""
         def match():
             return re.search(pattern, self.sentence()) and self.sentence()
@@ -185,72 +201,99 @@ class Viewer:
         except AssertionError as error:
             raise AssertionError(f"{error}; it says “{self.sentence()}”") from None
 
-    def notice(self, pattern, seconds=30):
+    def notice(self, pattern, seconds=PATIENCE):
         """Waits for a label that matches anywhere in the window."""
         return self.find("label", pattern, seconds).name
 
     # ---- doing
     def focus(self):
         windows = wait_for(lambda: subprocess.run(["xdotool", "search", "--pid", str(self.process.pid)], capture_output=True,
-                                                  text=True).stdout.split(), 20)
+                                                  text=True).stdout.split())
         self.xid = windows[-1]
 
-    def key(self, *keys, pause=0.15):
+    def key(self, *keys):
+        """Keys to what has the focus; the X server keeps their order, so nothing has to be waited for in between."""
         for key in keys:
             subprocess.run(["xdotool", "key", "--clearmodifiers", key], check=True)
-            time.sleep(pause)
 
     def type(self, text):
-        subprocess.run(["xdotool", "type", "--delay", "12", text], check=True)
-        time.sleep(0.2)
+        """Text; a letter that the keyboard has no key for by its number, as GTK takes it."""
+        for part in re.split(r"([^ -~])", text):
+            if len(part) == 1 and not " " <= part <= "~":
+                self.key("ctrl+shift+u", *f"{ord(part):x}", "Return")
+            elif part:
+                subprocess.run(["xdotool", "type", "--delay", "12", part], check=True)
+
+    def box(self, accessible):
+        """The accessible's place in the window, when it has one."""
+        return wait_for(lambda: next((b for b in [accessible.queryComponent().getExtents(self.pyatspi.WINDOW_COORDS)]
+                                      if b.width > 0), None))
 
     def click(self, accessible, dx=0.5, dy=0.5, button=1):
         """The pointer on the accessible (at that share of its size), and a click."""
-        box = accessible.queryComponent().getExtents(self.pyatspi.WINDOW_COORDS)
+        box = self.box(accessible)
         x, y = box.x + box.width * dx, box.y + box.height * dy
-        subprocess.run(["xdotool", "mousemove", str(int(x)), str(int(y)), "click", str(button)], check=True)
-        time.sleep(0.2)
+        subprocess.run(["xdotool", "mousemove", "--sync", str(int(x)), str(int(y)), "click", str(button)], check=True)
 
     def press(self, role, name, **kw):
         """Activates a button by its accessible action."""
         self.find(role, name, **kw).queryAction().doAction(0)
-        time.sleep(0.1)
 
-    def run(self, seconds=120):
+    def run(self, seconds=2 * PATIENCE):
         """Ctrl+Enter, and waits until it is done."""
         self.key("ctrl+Return")
         self.find("label", r"tokens run", seconds)
         self.find("push button", "^Run$", seconds)
 
-    def save_as(self, keys, path):
-        """Opens an export dialog, types the name, and waits for the file."""
+    def focused_window(self):
+        return subprocess.run(["xdotool", "getwindowfocus"], capture_output=True, text=True).stdout.strip()
+
+    def dialog(self, keys):
+        """The dialog that the keys open, when it is there to be typed into."""
+        below = self.focused_window()
         self.key(keys)
-        wait_for(lambda: len(list(self.app)) > 1, 20)
-        time.sleep(0.5)
+        dialog = wait_for(lambda: len(list(self.app)) > 1 and list(self.app)[1])
+        wait_for(lambda: self.focused_window() != below)
+        return dialog
+
+    def undialog(self):
+        """Waits until only the window is left."""
+        wait_for(lambda: len(list(self.app)) == 1)
+
+    def choose(self, dialog, path, button):
+        """A path into a file dialog, and its button."""
+        def entry():
+            """a line to type a path into"""
+            return [t for t in self.all("text", root=dialog) if t.getState().contains(self.pyatspi.STATE_FOCUSED)]
+        if not re.search("Save", button):
+            self.key("slash")  # shows a line to type into
+        wait_for(entry)
         self.key("ctrl+a")
         self.type(str(path))
-        self.key("Return")
-        wait_for(lambda: Path(path).exists() and Path(path).stat().st_size > 0, 20)
+        self.press("push button", button, root=dialog)
+
+    def save_as(self, keys, path):
+        """Saves by a dialog, and waits for the file."""
+        self.choose(self.dialog(keys), path, "Save$")
+        self.undialog()
+        wait_for(lambda: Path(path).exists() and Path(path).stat().st_size > 0)
 
     def open_by_dialog(self, keys, path):
-        self.key(keys)
-        wait_for(lambda: len(list(self.app)) > 1, 20)
-        time.sleep(0.5)
-        self.type(str(path))
-        self.key("Return")
+        self.choose(self.dialog(keys), path, "Open$")
+        self.undialog()
 
     # ---- ending
-    def close(self, seconds=20):
+    def close(self, seconds=PATIENCE):
         self.key("ctrl+q")
         return self.end(seconds)
 
-    def end(self, seconds=20):
+    def end(self, seconds=PATIENCE):
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            raise AssertionError(f"did not end in {seconds} s") from None
+            raise AssertionError(f"did not end in {seconds} s: {self.said()}") from None
         assert code == 0, f"ended with {code}: {self.said()}"
         self.check_stderr()
         return code

@@ -9,15 +9,16 @@ import sys
 from pathlib import Path
 
 ui = Path(sys.argv[1])
-validator, xvfb = shutil.which("gtk4-builder-tool"), shutil.which("xvfb-run")
+validator = shutil.which("gtk4-builder-tool")
+display = [sys.executable, Path(__file__).with_name("on_display.py")]
 files = sorted(ui.glob("*.ui"))
 assert files
-print(f"1..{len(files) + 1}")
+print(f"1..{len(files) + 2}")
 for number, path in enumerate(files, 1):
-    if validator is None or xvfb is None:
-        print(f"ok {number} - {path.name} # SKIP gtk4-builder-tool or xvfb-run is not installed")
+    if validator is None or shutil.which("Xvfb") is None:
+        print(f"ok {number} - {path.name} # SKIP gtk4-builder-tool or Xvfb is not installed")
         continue
-    done = subprocess.run([xvfb, "-a", validator, "validate", path], capture_output=True, text=True)
+    done = subprocess.run([*display, validator, "validate", path], capture_output=True, text=True)
     print(f"{'ok' if done.returncode == 0 else 'not ok'} {number} - {path.name}")
     for line in (done.stdout + done.stderr).splitlines():
         print("#", line)
@@ -28,3 +29,13 @@ shown = set(re.findall(r'"action-name">([^<]*)<', (ui / "shortcuts.ui").read_tex
 print("ok" if keys and keys == shown else "not ok", len(files) + 1, "- shortcuts window")
 for name in sorted(keys ^ shown):
     print("#", name, "is only in", "application.c" if name in keys else "shortcuts.ui")
+
+# Every file with a sentence in it is one that translators see.
+root = ui.parent.parent.parent
+listed = {line for line in (root / "po/POTFILES").read_text("utf-8").split("\n") if line and not line.startswith("#")}
+speaking = {str(p.relative_to(root)) for p in ui.parent.rglob("*")
+            if (p.suffix == ".c" and re.search(r"\b(?:N_|_|ngettext) \(", p.read_text("utf-8")))
+            or (p.suffix == ".ui" and 'translatable="yes"' in p.read_text("utf-8"))}
+print("ok" if speaking <= listed else "not ok", len(files) + 2, "- POTFILES")
+for name in sorted(speaking - listed):
+    print("#", name, "is not in po/POTFILES")

@@ -24,7 +24,7 @@ place), `newest` (the last source), `oldest` (the first that is neither embeddin
 of these, and not null). An intervention leaves sites alone where it would change nothing or take the only source.
 
 delta_loss = (sum of the cross-entropy with it - without) / predicted tokens, positive where it hurts. Its interval is
-the 95 % percentile interval of 2000 resamples of circular blocks of ceil(n^(1/3)) of the n windows, the same resamples
+the 95 % percentile interval over mhar_oracle's resamples of the windows, the same resamples
 for every intervention.
 """
 import argparse
@@ -34,9 +34,8 @@ import sys
 
 import numpy as np
 
-from mhar_oracle import F, Model, ids_of, loss, philox4x32, random_rows, rms_norm, softmax, windows, write_safetensors
-
-RESAMPLES = 2000
+from mhar_oracle import (F, RESAMPLES, Model, ids_of, loss, random_rows, resampled_windows, rms_norm, softmax, windows,
+                         write_safetensors)
 
 
 class Edited(Model):
@@ -187,32 +186,17 @@ def spearman(a, b):
     return float(np.corrcoef(a, b)[0, 1]) if a.std() > 0 and b.std() > 0 else None
 
 
-def resampled_windows(n, seed, resample):
-    """The windows of one resample: circular blocks of ceil(n^(1/3)), as many as give n. Their starts come from Philox
-    with the counter (i // 4, resample, 0, 1), word i % 4, times n / 2^32."""
-    length = int(np.ceil(np.cbrt(n) - 1e-12))
-    blocks = -(-n // length)
-    ctr = np.zeros((-(-blocks // 4), 4), np.uint32)
-    ctr[:, 0], ctr[:, 1], ctr[:, 3] = np.arange(len(ctr)), resample, 1
-    key = np.broadcast_to(np.array([seed & 0xFFFFFFFF, seed >> 32], np.uint32), (len(ctr), 2))
-    word = philox4x32(ctr, key).reshape(-1)[:blocks].astype(np.uint64)
-    start = (word * np.uint64(n) >> np.uint64(32)).astype(int)
-    return ((start[:, None] + np.arange(length)) % n).reshape(-1)[:n]
-
-
 @functools.lru_cache
 def all_resamples(n, seed):
-    return np.stack([resampled_windows(n, seed, r) for r in range(RESAMPLES)])
+    return np.stack([resampled_windows(seed, b, n) for b in range(RESAMPLES)])  # how often each window stands in it
 
 
 def interval(delta, pairs, seed):
     """[low, high] of sum delta / sum pairs over windows; None with fewer than three: a block would be all of them."""
-    n = len(pairs)
-    if n < 3:
+    if len(pairs) < 3:
         return None
-    w = all_resamples(n, seed)
-    draws = delta[w].sum(1) / pairs[w].sum(1)
-    return np.percentile(draws, [2.5, 97.5]).tolist()
+    times = all_resamples(len(pairs), seed)
+    return np.percentile(times @ delta / (times @ pairs), [2.5, 97.5]).tolist()
 
 
 # ---------------------------------------------------------------- the report

@@ -194,6 +194,73 @@ add_ablation (MharDataset *set, guint sites)
   mhar_dataset_add_child (set, map);
 }
 
+/* Mean weights by what reads, of the last site's dimension; some bins have few tokens, some none. */
+static void
+add_bins (MharDataset *reads, const char *prefix, const char *dim, gsize bins, guint sites, guint heads)
+{
+  const char *dims[] = { "site", "head", "source", dim };
+  gsize shape[] = { sites, heads, sites, bins };
+  g_autofree char *name = g_strconcat ("weight_by_", prefix, NULL), *tokens = g_strconcat (prefix, "_tokens", NULL);
+  g_autofree char *first = g_strconcat (prefix, "_first", NULL), *last = g_strconcat (prefix, "_last", NULL);
+  g_autofree char *label = g_strconcat (prefix, "_label", NULL);
+  MharField *weight = mhar_dataset_add (reads, mhar_field_new (name, "mean", "1", MHAR_FIELD_F32, 4, dims, shape));
+  MharField *count = mhar_dataset_add (reads, mhar_field_new (tokens, "tokens", "1", MHAR_FIELD_I32, 1, dims + 3, shape + 3));
+  gboolean named = bins < 6;
+  MharField *low = named ? NULL : mhar_dataset_add (reads, mhar_field_new (first, "low", "1", MHAR_FIELD_I32, 1, dims + 3, shape + 3));
+  MharField *high = named ? NULL : mhar_dataset_add (reads, mhar_field_new (last, "high", "1", MHAR_FIELD_I32, 1, dims + 3, shape + 3));
+  MharField *names = named ? mhar_dataset_add (reads, mhar_field_new (label, "name", "", MHAR_FIELD_STRING, 1, dims + 3, shape + 3)) : NULL;
+
+  for (gsize b = 0; b < bins; b++) {
+    count->data.i32[b] = named && b == 1 ? 0 : 1 << b;
+    if (named)
+      names->data.str[b] = g_strdup_printf ("kind %d of token", (int)b);
+    else {
+      low->data.i32[b] = b > 0 ? 1 << (b - 1) : 0;
+      high->data.i32[b] = (1 << b) - 1;
+    }
+  }
+  for (guint s = 0; s < sites; s++)
+    for (guint h = 0; h < heads; h++)
+      for (guint n = 0; n <= s; n++)
+        for (guint b = 0; b < bins; b++)
+          if (count->data.i32[b] > 0)
+            weight->data.f32[((s * heads + h) * sites + n) * bins + b] = (float)((0.5 + sample_value (s + h, n, b)) / (s + 1));
+}
+
+static void
+add_reads (MharDataset *set, guint sites, guint heads)
+{
+  const char *dims[] = { "site", "source" }, *parts[] = { "head", "source" };
+  gsize shape[] = { sites, sites }, by_head[] = { heads, sites };
+  MharDataset *reads = mhar_dataset_new ("reads");
+  MharField *label = mhar_dataset_add (reads, mhar_field_new ("site_label", "name", "", MHAR_FIELD_STRING, 1, dims, shape));
+  MharField *source = mhar_dataset_add (reads, mhar_field_new ("source_label", "name", "", MHAR_FIELD_STRING, 2, dims, shape));
+  MharField *counts = mhar_dataset_add (reads, mhar_field_new ("n_sources", "sources", "1", MHAR_FIELD_I32, 1, dims, shape));
+  MharField *logit = mhar_dataset_add (
+      reads, mhar_field_new ("logit_contribution_centred", "logit", "1", MHAR_FIELD_F64, 2, parts, by_head));
+
+  for (guint i = 0; i < sites; i++) {
+    label->data.str[i] = i + 1 == sites ? g_strdup ("final") : sublayer (i + 1);
+    counts->data.i32[i] = (gint32)i + 1;
+    for (guint j = 0; j <= i; j++)
+      source->data.str[i * sites + j] = sublayer (j);
+    for (guint h = 0; h < heads; h++)
+      logit->data.f64[h * sites + i] = sample_value (h, i, 9) - 0.3;
+  }
+  static const char *const cell[] = { "cell_site", "cell_head", "cell_source" };
+  const char *one_dim = "cell";
+  gsize one = 1;
+  for (guint c = 0; c < 3; c++)
+    mhar_dataset_add (reads, mhar_field_new (cell[c], "cell", "1", MHAR_FIELD_I32, 1, &one_dim, &one));
+  mhar_dataset_get (reads, "cell_site")->data.i32[0] = (gint32)sites - 1;
+  mhar_dataset_set_integer (reads, "logit_site", sites - 1);
+  add_bins (reads, "position", "position_bin", 9, sites, heads);
+  add_bins (reads, "document_position", "document_bin", 12, sites, heads);
+  add_bins (reads, "class", "class", 5, sites, heads);
+  add_bins (reads, "piece", "piece", 3, sites, heads);
+  mhar_dataset_add_child (set, reads);
+}
+
 MharDataset *
 sample_full (guint sites, guint heads)
 {
@@ -232,6 +299,7 @@ sample_full (guint sites, guint heads)
   add_coefficients (set, sites);
   if (sites > 1)
     add_ablation (set, sites);
+  add_reads (set, sites, heads);
   return set;
 }
 

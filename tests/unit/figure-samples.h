@@ -11,7 +11,7 @@ double sample_value (guint a, guint b, guint c);
 
 /* Everything a run gives for `sites` sites of `heads` heads, each reading all outputs before it: labels, weight,
  * deviation (heads > 1), slice_kl or head_js with 8 draws, cosine, coefficient, an ablation map,
- * attributes. Sites 3, 7, 11 … lie in their null. */
+ * reads, attributes. Sites 3, 7, 11 … lie in their null. */
 MharDataset *sample_full (guint sites, guint heads);
 /* p-values and intervals of the disagreement: sites 3, 7, 11 … do not beat their null, nor do the means, nor the
  * largest deviation. */

@@ -416,6 +416,8 @@ kernel_inputs_free (KernelInputs *in)
 double *
 kernel_output (KernelResult *result, const char *what, bool sums, size_t n)
 {
+  if (result->n == KERNEL_OUTPUTS)
+    abort ();
   KernelOutput *out = &result->out[result->n++];
   *out = (KernelOutput){ what, sums, n, must_alloc (n, sizeof (double)) };
   return out->v;

@@ -75,6 +75,8 @@ typedef struct {
 KernelInputs *kernel_inputs_new (const KernelCase *k, bool bf16);
 void kernel_inputs_free (KernelInputs *in);
 
+#define KERNEL_OUTPUTS 24 /* of a case, at most */
+
 /* What an operation gave, as doubles. */
 typedef struct {
   const char *what;
@@ -85,7 +87,7 @@ typedef struct {
 
 typedef struct {
   size_t n;
-  KernelOutput out[16];
+  KernelOutput out[KERNEL_OUTPUTS];
 } KernelResult;
 
 /* A zeroed output of n values, owned by the result. */

@@ -15,7 +15,7 @@
 
 static const MharFigureKind kinds[]
     = { MHAR_FIGURE_DEVIATION, MHAR_FIGURE_DEPTH_MAP, MHAR_FIGURE_KL, MHAR_FIGURE_COLLINEARITY, MHAR_FIGURE_COEFFICIENTS,
-        MHAR_FIGURE_ABLATION };
+        MHAR_FIGURE_ABLATION,  MHAR_FIGURE_READS };
 
 static MharFigureOptions
 plain_options (void)
@@ -336,8 +336,8 @@ test_hits (void)
     guint panel = 77, row = 77, column = 77;
 
     for (guint p = 0; p < layout->n_panels; p++)
-      for (guint i = 0; i < layout->n_rows; i++)
-        for (guint j = 0; j < layout->n_columns; j++) {
+      for (guint i = 0, own = layout->panels[p].n_columns; i < layout->n_rows; i++)
+        for (guint j = 0; j < (own > 0 ? own : layout->n_columns); j++) {
           MharFigureRect cell = mhar_figure_layout_cell (layout, p, i, j);
 
           g_assert_true (mhar_figure_layout_hit (layout, cell.x + cell.width * 0.03, cell.y + cell.height * 0.97,
@@ -436,6 +436,13 @@ test_natural_is_complete (void)
       g_assert_true (mhar_figure_natural_size (set, kinds[k], &options, &width, &height, NULL));
       layout = mhar_figure_layout_new (set, kinds[k], &options, width, height, NULL);
       g_assert_cmpfloat (layout->caption.height, >, 0);
+      if (kinds[k] == MHAR_FIGURE_READS) { /* plots without a scale of colours */
+        guint last = layout->n_panels - 1;
+
+        g_assert_cmpuint (layout->n_panels, ==, 5);
+        g_assert_cmpfloat (layout->panels[last].cells.width / layout->panels[last].n_columns, >=, 2);
+        continue;
+      }
       g_assert_cmpfloat (kinds[k] == MHAR_FIGURE_KL ? layout->heading.height : layout->bar.height, >, 0);
       if (kinds[k] != MHAR_FIGURE_KL)
         g_assert_cmpfloat (layout->panels[0].cells.width / layout->n_columns, >=, 2);
@@ -551,7 +558,7 @@ test_bare_fields (void)
     MharFigureOptions options = plain_options ();
     double width, height;
 
-    if (kinds[k] == MHAR_FIGURE_ABLATION) /* its fields come together */
+    if (kinds[k] == MHAR_FIGURE_ABLATION || kinds[k] == MHAR_FIGURE_READS) /* their fields come together */
       continue;
     g_assert_true (mhar_figure_natural_size (set, kinds[k], NULL, &width, &height, NULL));
     check_border (set, kinds[k], &options, width, height);

@@ -2,9 +2,11 @@
 /* The window's words and its table of numbers, on a small made-up run: two sites that count, two heads, three sources.
  */
 #include "app/gui/dataset-look.h"
+#include "app/gui/display.h"
 #include "app/gui/numbers.h"
 #include "app/gui/sentence.h"
 
+#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -173,6 +175,40 @@ test_numbers (void)
       csv, "site,sources,heads,trained,null,null_sd,excess\r\nL0.attn,1,2,,,,\r\nL0.mlp,2,2,0.0500000007,"));
 }
 
+/* A comma between digits in the program's language is none in the file. */
+static void
+test_locale (void)
+{
+  g_autoptr (MharDataset) set = new_run ();
+  g_autoptr (MharNumbers) table = mhar_numbers_new (&(MharNumbersSource){ .page = MHAR_PAGE_DISAGREEMENT, .set = set });
+  g_autofree char *before = mhar_numbers_csv (table), *locale = g_strdup (setlocale (LC_NUMERIC, NULL));
+
+  if (setlocale (LC_NUMERIC, "de_DE.UTF-8") == NULL) {
+    g_test_skip ("no locale de_DE.UTF-8");
+    return;
+  }
+  g_autofree char *after = mhar_numbers_csv (table);
+  setlocale (LC_NUMERIC, locale);
+  g_assert_cmpstr (after, ==, before);
+}
+
+static void
+test_number_shown (void)
+{
+  static const struct {
+    double value;
+    int decimals;
+    gboolean plus;
+    const char *text;
+  } cases[] = { { -0.0221, 3, TRUE, "−0.022" }, { 0.0009, 3, TRUE, "+0.001" }, { -0.0001, 3, TRUE, "0.000" },
+                { 0.0001, 3, TRUE, "0.000" },   { 1.25, 1, FALSE, "1.2" },     { -12, 0, FALSE, "−12" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = mhar_display_number (cases[i].value, cases[i].decimals, cases[i].plus);
+    g_assert_cmpstr (text, ==, cases[i].text);
+  }
+}
+
 /* A label with a comma and quotes is one cell, and comes back as it was. */
 static void
 test_quoting (void)
@@ -197,5 +233,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sentence/lacking", test_lacking);
   g_test_add_func ("/numbers/rows", test_numbers);
   g_test_add_func ("/numbers/quoting", test_quoting);
+  g_test_add_func ("/numbers/shown", test_number_shown);
+  g_test_add_func ("/numbers/locale", test_locale);
   return g_test_run ();
 }
