@@ -67,6 +67,7 @@ static void
 map_row (MharNumbers *self, const MharNumbersSource *from, int site, int head, int source)
 {
   add_value (self, mhar_look_cell (from->set, "weight", site, head, source));
+  add_value (self, mhar_look_cell (from->set, "weight_sd", site, head, source));
   add_value (self, mhar_look_cell (from->set, "deviation", site, head, source));
   add_value (self, mhar_look_cell (from->set, "contribution", site, head, source));
 }
@@ -76,6 +77,7 @@ fill_maps (MharNumbers *self, const MharNumbersSource *from)
 {
   each_cell (self, from, map_row);
   add_column (self, "weight", FALSE);
+  add_column (self, "weight_sd", FALSE);
   add_column (self, "deviation", FALSE);
   add_column (self, "contribution", FALSE);
 }
@@ -104,7 +106,7 @@ fill_compare (MharNumbers *self, const MharNumbersSource *from)
 static void
 fill_disagreement (MharNumbers *self, const MharNumbersSource *from)
 {
-  static const char *const titles[] = { "sources", "heads", "trained", "null", "null_sd", "excess" };
+  static const char *const titles[] = { "sources", "heads", "trained", "low", "high", "null", "null_sd", "excess", "p_value" };
 
   add_column (self, "site", TRUE);
   for (guint c = 0; c < G_N_ELEMENTS (titles); c++)
@@ -114,9 +116,12 @@ fill_disagreement (MharNumbers *self, const MharNumbersSource *from)
     double values[] = { mhar_look_n_sources (from->set, s),
                         mhar_look_n_heads (from->set, s),
                         d.trained,
+                        d.low,
+                        d.high,
                         d.null,
                         d.null_sd,
-                        d.trained - d.null };
+                        d.trained - d.null,
+                        d.p };
     add_text (self, mhar_look_site (from->set, s));
     for (guint c = 0; c < G_N_ELEMENTS (values); c++)
       add_value (self, values[c]);

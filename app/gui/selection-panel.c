@@ -5,15 +5,28 @@
 #include "app/figure/sparkline.h"
 #include "app/gui/dataset-look.h"
 #include "app/gui/display.h"
+#include "app/gui/verdict-words.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
 
-enum { ROW_SITE, ROW_HEAD, ROW_SOURCE, ROW_WEIGHT, ROW_DEVIATION, ROW_NULL, ROW_CONTRIBUTION, ROW_ENTROPY, N_ROWS };
+enum {
+  ROW_SITE,
+  ROW_HEAD,
+  ROW_SOURCE,
+  ROW_WEIGHT,
+  ROW_DEVIATION,
+  ROW_NULL,
+  ROW_CONTRIBUTION,
+  ROW_ENTROPY,
+  ROW_DISAGREEMENT,
+  N_ROWS
+};
 
 static const char *const names[N_ROWS] = {
   N_("Site"),      N_("Head"),   N_("Source"),       N_("Weight"),
   N_("Deviation"), N_("Null ±"), N_("Contribution"), N_("Effective sources"),
+  N_("Disagreement"),
 };
 
 struct _MharSelectionPanel {
@@ -21,7 +34,7 @@ struct _MharSelectionPanel {
   MharSelection *selection;
   MharDataset *set;
   MharDisplay display;
-  GtkWidget *box, *values[N_ROWS], *verdict, *sparkline, *caption;
+  GtkWidget *box, *values[N_ROWS], *verdicts[2], *sparkline, *caption;
 };
 
 G_DEFINE_FINAL_TYPE (MharSelectionPanel, mhar_selection_panel, GTK_TYPE_WIDGET)
@@ -55,6 +68,24 @@ number (MharSelectionPanel *self, int row)
   }
 }
 
+/* "0.939 ± 0.041", between tokens. */
+static char *
+weight_text (MharSelectionPanel *self, double value)
+{
+  double spread = mhar_look_spread (self->set, mhar_selection_get_site (self->selection),
+                                    mhar_selection_get_head (self->selection),
+                                    mhar_selection_get_source (self->selection));
+  g_autofree char *weight = mhar_display_number (value, 3, FALSE), *sd = mhar_display_number (spread, 3, FALSE);
+
+  return isfinite (spread) ? g_strdup_printf ("%s ± %s", weight, sd) : g_steal_pointer (&weight);
+}
+
+static MharDisagreement
+site_disagreement (MharSelectionPanel *self)
+{
+  return mhar_look_disagreement (self->set, mhar_selection_get_site (self->selection));
+}
+
 /* A row in words; "–" where the selection or the run has nothing there. g_free. */
 static char *
 row_text (MharSelectionPanel *self, int row)
@@ -70,20 +101,31 @@ row_text (MharSelectionPanel *self, int row)
                      : g_strdup (_("mean of all"));
   if (row == ROW_SOURCE && source >= 0)
     return g_strdup (mhar_look_source (self->set, site, source));
+  if (row == ROW_DISAGREEMENT) {
+    MharDisagreement d = site_disagreement (self);
+    return isfinite (d.trained) ? mhar_interval_shown (d.trained, d.low, d.high, 3, FALSE) : g_strdup ("–");
+  }
   if (!isfinite (value))
     return g_strdup ("–");
+  if (row == ROW_WEIGHT)
+    return weight_text (self, value);
   return mhar_display_number (value, row == ROW_ENTROPY ? 1 : 3, row == ROW_DEVIATION);
 }
 
-/* "within the null", "beyond the null". */
-static const char *
-verdict (MharSelectionPanel *self)
+/* "→ deviation not distinguishable from its null (p = 0.42)", and the same of the site's disagreement. */
+static void
+refresh_verdicts (MharSelectionPanel *self)
 {
-  double deviation = number (self, ROW_DEVIATION), null = number (self, ROW_NULL);
+  double deviation = number (self, ROW_DEVIATION);
+  g_autofree char *one = isfinite (deviation) ? mhar_deviation_verdict (self->set, deviation) : NULL;
+  g_autofree char *two = self->set != NULL ? mhar_verdict_sentence (self->set, site_disagreement (self).p) : NULL;
+  g_autofree char *first = one != NULL ? g_strdup_printf (_("→ deviation %s"), one) : g_strdup ("");
+  g_autofree char *second = two != NULL ? g_strdup_printf (_("→ disagreement %s"), two) : g_strdup ("");
 
-  if (!isfinite (deviation) || !isfinite (null))
-    return "";
-  return fabs (deviation) <= null ? _("→ within what random queries reach") : _("→ beyond what random queries reach");
+  gtk_label_set_label (GTK_LABEL (self->verdicts[0]), first);
+  gtk_label_set_label (GTK_LABEL (self->verdicts[1]), second);
+  gtk_widget_set_visible (self->verdicts[0], one != NULL);
+  gtk_widget_set_visible (self->verdicts[1], two != NULL);
 }
 
 static void
@@ -134,7 +176,7 @@ refresh (MharSelectionPanel *self)
     gtk_label_set_label (GTK_LABEL (self->values[row]), text);
     gtk_widget_set_tooltip_text (self->values[row], text);
   }
-  gtk_label_set_label (GTK_LABEL (self->verdict), verdict (self));
+  refresh_verdicts (self);
   refresh_caption (self);
   gtk_widget_queue_draw (self->sparkline);
 }
@@ -178,6 +220,17 @@ mhar_selection_panel_class_init (MharSelectionPanelClass *class)
   gtk_widget_class_set_accessible_role (GTK_WIDGET_CLASS (class), GTK_ACCESSIBLE_ROLE_GROUP);
 }
 
+static GtkWidget *
+new_verdict (void)
+{
+  GtkWidget *label = gtk_label_new (NULL);
+
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_label_set_wrap (GTK_LABEL (label), TRUE);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), 24);
+  return label;
+}
+
 static void
 mhar_selection_panel_init (MharSelectionPanel *self)
 {
@@ -190,10 +243,8 @@ mhar_selection_panel_init (MharSelectionPanel *self)
   gtk_grid_set_column_spacing (GTK_GRID (grid), 12);
   for (int row = 0; row < N_ROWS; row++)
     add_row (self, GTK_GRID (grid), row);
-  self->verdict = gtk_label_new (NULL);
-  gtk_label_set_xalign (GTK_LABEL (self->verdict), 0);
-  gtk_label_set_wrap (GTK_LABEL (self->verdict), TRUE);
-  gtk_label_set_max_width_chars (GTK_LABEL (self->verdict), 24);
+  for (guint i = 0; i < G_N_ELEMENTS (self->verdicts); i++)
+    self->verdicts[i] = new_verdict ();
   self->sparkline = gtk_drawing_area_new ();
   gtk_drawing_area_set_content_height (GTK_DRAWING_AREA (self->sparkline), 72);
   gtk_drawing_area_set_draw_func (GTK_DRAWING_AREA (self->sparkline), draw_sparkline, self, NULL);
@@ -202,7 +253,8 @@ mhar_selection_panel_init (MharSelectionPanel *self)
   gtk_label_set_ellipsize (GTK_LABEL (self->caption), PANGO_ELLIPSIZE_MIDDLE);
   gtk_widget_add_css_class (self->caption, "dim-label");
   gtk_box_append (GTK_BOX (self->box), grid);
-  gtk_box_append (GTK_BOX (self->box), self->verdict);
+  for (guint i = 0; i < G_N_ELEMENTS (self->verdicts); i++)
+    gtk_box_append (GTK_BOX (self->box), self->verdicts[i]);
   gtk_box_append (GTK_BOX (self->box), self->sparkline);
   gtk_box_append (GTK_BOX (self->box), self->caption);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Selection"), -1);
