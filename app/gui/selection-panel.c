@@ -10,23 +10,11 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
-enum {
-  ROW_SITE,
-  ROW_HEAD,
-  ROW_SOURCE,
-  ROW_WEIGHT,
-  ROW_DEVIATION,
-  ROW_NULL,
-  ROW_CONTRIBUTION,
-  ROW_ENTROPY,
-  ROW_DISAGREEMENT,
-  N_ROWS
-};
+enum { ROW_SITE, ROW_HEAD, ROW_SOURCE, ROW_WEIGHT, ROW_DEVIATION, ROW_NULL, ROW_CONTRIBUTION, ROW_ENTROPY, N_ROWS };
 
 static const char *const names[N_ROWS] = {
   N_("Site"),      N_("Head"),   N_("Source"),       N_("Weight"),
   N_("Deviation"), N_("Null ±"), N_("Contribution"), N_("Effective sources"),
-  N_("Disagreement"),
 };
 
 struct _MharSelectionPanel {
@@ -80,12 +68,6 @@ weight_text (MharSelectionPanel *self, double value)
   return isfinite (spread) ? g_strdup_printf ("%s ± %s", weight, sd) : g_steal_pointer (&weight);
 }
 
-static MharDisagreement
-site_disagreement (MharSelectionPanel *self)
-{
-  return mhar_look_disagreement (self->set, mhar_selection_get_site (self->selection));
-}
-
 /* A row in words; "–" where the selection or the run has nothing there. g_free. */
 static char *
 row_text (MharSelectionPanel *self, int row)
@@ -101,10 +83,6 @@ row_text (MharSelectionPanel *self, int row)
                      : g_strdup (_("mean of all"));
   if (row == ROW_SOURCE && source >= 0)
     return g_strdup (mhar_look_source (self->set, site, source));
-  if (row == ROW_DISAGREEMENT) {
-    MharDisagreement d = site_disagreement (self);
-    return isfinite (d.trained) ? mhar_interval_shown (d.trained, d.low, d.high, 3, FALSE) : g_strdup ("–");
-  }
   if (!isfinite (value))
     return g_strdup ("–");
   if (row == ROW_WEIGHT)
@@ -112,18 +90,31 @@ row_text (MharSelectionPanel *self, int row)
   return mhar_display_number (value, row == ROW_ENTROPY ? 1 : 3, row == ROW_DEVIATION);
 }
 
-/* "→ deviation not distinguishable from its null (p = 0.42)", and the same of the site's disagreement. */
+/* "→ disagreement 0.021 [0.020, 0.022]: below its null (p = 1)"; NULL where the site has none. */
+static char *
+disagreement_text (MharSelectionPanel *self)
+{
+  MharDisagreement d = mhar_look_disagreement (self->set, mhar_selection_get_site (self->selection));
+  g_autofree char *value = mhar_interval_shown (d.trained, d.low, d.high, 3, FALSE);
+  g_autofree char *verdict = isfinite (d.trained) ? mhar_verdict_sentence (self->set, d.p) : NULL;
+
+  if (!isfinite (d.trained))
+    return NULL;
+  return verdict != NULL ? g_strdup_printf (_("→ disagreement %s: %s"), value, verdict)
+                         : g_strdup_printf (_("→ disagreement %s"), value);
+}
+
+/* "→ deviation: not distinguishable from its null (p = 0.42)", and the same of the site's disagreement. */
 static void
 refresh_verdicts (MharSelectionPanel *self)
 {
   double deviation = number (self, ROW_DEVIATION);
   g_autofree char *one = isfinite (deviation) ? mhar_deviation_verdict (self->set, deviation) : NULL;
-  g_autofree char *two = self->set != NULL ? mhar_verdict_sentence (self->set, site_disagreement (self).p) : NULL;
-  g_autofree char *first = one != NULL ? g_strdup_printf (_("→ deviation %s"), one) : g_strdup ("");
-  g_autofree char *second = two != NULL ? g_strdup_printf (_("→ disagreement %s"), two) : g_strdup ("");
+  g_autofree char *two = disagreement_text (self);
+  g_autofree char *first = one != NULL ? g_strdup_printf (_("→ deviation: %s"), one) : g_strdup ("");
 
   gtk_label_set_label (GTK_LABEL (self->verdicts[0]), first);
-  gtk_label_set_label (GTK_LABEL (self->verdicts[1]), second);
+  gtk_label_set_label (GTK_LABEL (self->verdicts[1]), two != NULL ? two : "");
   gtk_widget_set_visible (self->verdicts[0], one != NULL);
   gtk_widget_set_visible (self->verdicts[1], two != NULL);
 }

@@ -36,7 +36,7 @@ append_deviation (GString *line, const MharDataset *set, double deviation)
   if (verdict == NULL)
     g_string_append (line, _("; there is no null to compare with"));
   else
-    g_string_append_printf (line, _(" — a deviation %s"), verdict);
+    g_string_append_printf (line, _(" — the deviation: %s"), verdict);
 }
 
 static char *

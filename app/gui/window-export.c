@@ -5,6 +5,7 @@
 #include "app/gui/run-command.h"
 #include "app/gui/run-file.h"
 #include "app/gui/saving.h"
+#include "app/gui/target-guard.h"
 
 #include <glib/gi18n.h>
 #include <string.h>
@@ -64,7 +65,7 @@ save_numbers (MharWindow *self, const char *path, GError **error)
   g_autoptr (MharNumbers) numbers = mhar_centre_get_numbers (self->centre);
   g_autofree char *csv = mhar_numbers_csv (numbers);
 
-  g_file_set_contents_full (path, csv, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0666, error);
+  mhar_target_write (path, csv, error);
 }
 
 static void
@@ -77,6 +78,19 @@ report (MharWindow *self, const char *path, const GError *error, const char *act
     mhar_window_show_notice (self, GTK_MESSAGE_ERROR, error->message, _("Choose another place…"), action);
   else
     mhar_window_show_notice (self, GTK_MESSAGE_INFO, text, NULL, NULL);
+}
+
+/* Whether nothing that is read here would be lost at `path`; says so where it would. */
+static gboolean
+is_free (MharWindow *self, const char *path, const char *action)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (mhar_target_is_free (path, self->opened, &error) && mhar_target_is_free (path, self->other, &error)
+      && mhar_target_is_not (path, self->text_path, &error))
+    return TRUE;
+  report (self, path, error, action);
+  return FALSE;
 }
 
 typedef struct {
@@ -98,7 +112,7 @@ on_response (GtkNativeDialog *dialog, int response, MharWindow *self)
   g_autoptr (GError) error = NULL;
 
   gtk_native_dialog_hide (dialog);
-  if (path == NULL || self->set == NULL)
+  if (path == NULL || self->set == NULL || !is_free (self, path, export->action))
     return;
   if (export == &picture)
     mhar_settings_set_string (mhar_window_settings (self), CHOICE,
@@ -177,7 +191,7 @@ on_run_response (GtkNativeDialog *dialog, int response, MharWindow *self)
   g_autofree char *path = file != NULL ? g_file_get_path (file) : NULL;
 
   gtk_native_dialog_hide (dialog);
-  if (path == NULL || self->set == NULL)
+  if (path == NULL || self->set == NULL || !is_free (self, path, "win.export-run"))
     return;
   if (self->result != NULL)
     mhar_run_save_async (G_OBJECT (self), self->result, path, on_run_saved, g_strdup (path));

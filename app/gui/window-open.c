@@ -279,6 +279,8 @@ load_text (MharWindow *self, const char *path, const char *name)
   /* A copy: the file may change under a map. */
   g_autoptr (GBytes) bytes = g_bytes_new (g_mapped_file_get_contents (map), g_mapped_file_get_length (map));
   mhar_prompt_panel_set_text (self->prompt, bytes, name);
+  g_free (self->text_path);
+  self->text_path = g_strdup (path);
 }
 
 static void

@@ -52,6 +52,7 @@ struct _MharWindow {
   MharDataset *set, *other_set; /* shown */
   GCancellable *running;      /* NULL: nothing runs */
   MharRunRequest *ran;        /* what `result` answers; its text, options and device */
+  char *text_path;            /* of the file that the text was read from; NULL: none */
   GPtrArray *devices;         /* specs (char *) behind device_drop */
 };
 

@@ -223,6 +223,7 @@ finalize (GObject *object)
   g_clear_pointer (&self->set, mhar_dataset_unref);
   g_clear_pointer (&self->other_set, mhar_dataset_unref);
   g_clear_pointer (&self->devices, g_ptr_array_unref);
+  g_clear_pointer (&self->text_path, g_free);
   G_OBJECT_CLASS (mhar_window_parent_class)->finalize (object);
 }
 

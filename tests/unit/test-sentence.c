@@ -117,7 +117,7 @@ test_maps (void)
   add_null (with, 0.5);
   /* 30 of 39 draws reach 0.1. */
   says (with, NULL, MHAR_PAGE_MAPS, 1, 1, 0,
-        "L0.mlp, head 1 reads 60.0 % of embed (± 7.0 between tokens), 10.0 points below the head mean — a deviation not "
+        "L0.mlp, head 1 reads 60.0 % of embed (± 7.0 between tokens), 10.0 points below the head mean — the deviation: not "
         "distinguishable from its null (p = 0.78)");
   says (set, NULL, MHAR_PAGE_MAPS, 1, -1, 1,
         "L0.mlp, mean of 2 heads, reads 30.0 % of L0.attn — 0.6 times its even share (50.0 %) of 2 sources");
