@@ -68,6 +68,8 @@ mhar_run_command (const MharRunRequest *request)
     g_string_append (line, " --null-norm slice");
   if (o->seed != 0)
     g_string_append_printf (line, " --seed %" G_GUINT64_FORMAT, o->seed);
+  if (o->ablation_map)
+    g_string_append (line, " --ablation-map");
   if (o->probes & MHAR_PROBE_READS)
     g_string_append (line, " --all --reads='" MHAR_READS_ALL "'");
   return g_string_free (line, FALSE);

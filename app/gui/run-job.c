@@ -228,7 +228,7 @@ run_ids (Job *job, MharOpened *opened, const GArray *tokens, GError **error)
     return NULL;
   job->room = capture_room (plan, n);
   job->began = g_get_monotonic_time ();
-  MharRunHooks hooks = { on_progress, on_slab, job->index == 0, job, on_partial, TRUE, job->room };
+  MharRunHooks hooks = { on_progress, on_slab, job->index == 0 && !options.ablation_map, job, on_partial, TRUE, job->room };
   return mhar_probe_run (job->devices, mhar_opened_checkpoint (opened), plan, ids, n, &options, &hooks,
                          job->cancellable, error);
 }

@@ -178,6 +178,8 @@ comparison (const MharDataset *set, const MharDataset *other, const MharPoint *a
 static char *
 nothing_selected (const MharDataset *set)
 {
+  if (mhar_look_n_sites (set) == 0 && mhar_dataset_get (set, "coefficient") != NULL)
+    return g_strdup (_("A hyper-connected model: how much each input takes of each output is fixed, and is under Maps"));
   if (mhar_look_n_sites (set) == 0)
     return g_strdup (
         _("A plain Transformer: nothing reads over depth, so only the collinearity of its outputs is shown"));

@@ -158,6 +158,94 @@ def what_a_head_reads(start, folder):
 
 
 @case
+def what_leaving_sources_out_does(start, folder):
+    v = start(DEMO / "single")
+    wait_for(lambda: v.title() == "single")
+    v.key("alt+8")
+    tokens = v.find("spin button", "tokens, at most")
+    v.click(tokens, 0.2)
+    v.key("ctrl+a")
+    v.type("512")
+    v.key("Tab")
+    v.press("push button", "^Measure$")
+    v.notice("512 tokens in 2 windows; rank correlation")
+    v.find("push button", "^Run$")
+    v.key("Next", "F6")
+    said = v.says(r"^L0.mlp without embed, which has [\d.]+ % of its weight: loss \+[\d.]+ nat a token$")
+    v.save_as("ctrl+e", folder / "window.pdf")
+    v.save_as("ctrl+shift+e", folder / "map.csv")
+    v.save_as("ctrl+s", folder / "run.h5")
+    v.notice("Saved run.h5")
+    probe("--max-tokens", 512, *SAME_RUN, "--ablation-map", DEMO / "single", "-o", folder / "cli.h5", "--figure", folder / "cli.pdf",
+          "--figure-kind", "ablation")
+    assert (folder / "window.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
+    one, two = (json.loads(probe("--json", "--from", folder / n))["checkpoints"][0] for n in ("run.h5", "cli.h5"))
+    one.pop("path"), two.pop("path")
+    assert one == two
+    rows = list(csv.DictReader((folder / "map.csv").read_text("utf-8").splitlines()))
+    assert len(rows) == 90 and (rows[0]["site"], rows[0]["source"]) == ("L0.mlp", "embed"), rows[:2]
+    assert f"{100 * float(rows[0]['mass']):.1f} %" in said and f"+{float(rows[0]['delta_loss']):.3f}" in said, (rows[0], said)
+    v.key("ctrl+Return")
+    v.find("label", "tokens run")
+    v.open_by_dialog("ctrl+shift+o", folder / "run.h5")
+    wait_for(lambda: v.title() == "run.h5")
+    v.key("alt+8", "F6")
+    assert v.says("^L0.mlp without embed") == said
+    v.close()
+
+
+@case
+def another_null(start, folder):
+    v = start(DEMO / "mhar", settings="null=1\nnull-norm=1\n")
+    v.run()
+    v.key("alt+2")
+    v.says("its null by")
+    v.save_as("ctrl+s", folder / "run.h5")
+    probe("--max-tokens", 1024, *SAME_RUN, "--null-kind", "shuffled", "--null-norm", "slice", *READS, DEMO / "mhar", "-o", folder / "cli.h5")
+    one, two = (json.loads(probe("--json", "--from", folder / n))["checkpoints"][0] for n in ("run.h5", "cli.h5"))
+    one.pop("path"), two.pop("path")
+    assert one == two and one["head_js"]["null_kind"] == "shuffled", one["head_js"]
+    v.close()
+
+
+@case
+def steps_of_a_training_run(start, folder):
+    (folder / "run").mkdir()
+    for name in ("step-10", "step-20", "step-30"):
+        (folder / "run" / name).symlink_to(DEMO / "mhar")
+    probe("--max-tokens", 512, *SAME_RUN, "--collinearity", "--series", folder / "run", "-o", folder / "series.h5", "--figure",
+          folder / "cli.pdf")
+    v = start(folder / "series.h5")
+    wait_for(lambda: v.title() == "series.h5")
+    v.says("^3 checkpoints of one training run, steps 10 to 30")
+    v.save_as("ctrl+e", folder / "window.pdf")
+    assert (folder / "window.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
+    v.save_as("ctrl+shift+e", folder / "series.csv")
+    assert [r["step"] for r in csv.DictReader((folder / "series.csv").read_text("utf-8").splitlines())] == ["10", "20", "30"]
+    v.open_by_dialog("ctrl+shift+o", DEMO / "mhar" / "config.json")
+    wait_for(lambda: v.title() == "mhar")
+    wait_for(lambda: not v.all("page tab", "^Series$"))
+    v.close()
+
+
+@case
+def fixed_coefficients(start, folder):
+    probe("--max-tokens", 128, "--quiet", "--device", "cpu", "--context", 64, "--tokens", TESTS / "fixtures/public-domain.u16",
+          TESTS / "fixtures/mini-hyper", "-o", folder / "hyper.h5", "--figure", folder / "cli.pdf", "--figure-kind", "coefficients")
+    v = start(folder / "hyper.h5")
+    wait_for(lambda: v.title() == "hyper.h5")
+    v.key("F6")
+    v.says(r"^The input of L0.attn takes the output of embed [\d.]+ times")
+    v.key("Down")
+    v.says("^The input of L0.mlp takes")
+    v.save_as("ctrl+e", folder / "window.pdf")
+    assert (folder / "window.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
+    v.key("alt+2")
+    v.notice("^A hyper-connected model: it reads with fixed coefficients")
+    v.close()
+
+
+@case
 def saved_run_without_its_checkpoint(start, folder):
     probe("--max-tokens", 512, *SAME_RUN, DEMO / "single", DEMO / "mhar", "-o", folder / "both.h5", "--figure", folder / "cli.pdf")
     v = start(folder / "both.h5")
