@@ -149,7 +149,8 @@ mhar_centre_get_numbers (MharCentre *self)
     .source = mhar_selection_get_source (self->selection),
     .head = mhar_selection_get_head (self->selection),
   };
-  g_autoptr (GPtrArray) texts = mhar_token_texts (self->shown.text, self->shown.tokens);
+  g_autoptr (GPtrArray) texts
+      = source.page == MHAR_PAGE_TOKENS ? mhar_token_texts (self->shown.text, self->shown.tokens) : NULL;
 
   source.texts = texts;
   return mhar_numbers_new (&source);
