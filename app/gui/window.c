@@ -124,6 +124,8 @@ mhar_window_refresh (MharWindow *self)
   gtk_widget_set_visible (GTK_WIDGET (self->prompt), !saved);
   gtk_widget_set_visible (GTK_WIDGET (self->probe), !saved);
   gtk_widget_set_visible (self->run_box, self->opened != NULL && !saved);
+  /* What cannot be changed in a run gives its room to the progress, so that a narrow window stays as it is. */
+  gtk_widget_set_visible (GTK_WIDGET (self->device_drop), self->running == NULL);
   gtk_widget_set_visible (GTK_WIDGET (self->export_button), self->opened != NULL);
   gtk_widget_set_visible (GTK_WIDGET (self->sentence), self->opened != NULL);
   mhar_selection_set_dataset (self->selection, self->set != NULL ? self->set : self->measured_set);
