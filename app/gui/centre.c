@@ -27,7 +27,7 @@ struct _MharCentre {
 
 G_DEFINE_FINAL_TYPE (MharCentre, mhar_centre, GTK_TYPE_BOX)
 
-static guint page_changed_signal, display_changed_signal;
+static guint page_changed_signal, display_changed_signal, words_changed_signal;
 
 static void
 shown_clear (MharShown *shown)
@@ -35,9 +35,17 @@ shown_clear (MharShown *shown)
   mhar_dataset_unref (shown->set);
   mhar_dataset_unref (shown->other);
   mhar_dataset_unref (shown->capture);
+  mhar_dataset_unref (shown->measured);
+  mhar_dataset_unref (shown->series);
   g_clear_pointer (&shown->text, g_bytes_unref);
   g_clear_pointer (&shown->tokens, g_array_unref);
   *shown = (MharShown){ 0 };
+}
+
+static MharDataset *
+keep (MharDataset *set)
+{
+  return set != NULL ? mhar_dataset_ref (set) : NULL;
 }
 
 static void
@@ -46,11 +54,14 @@ shown_take (MharShown *to, const MharShown *from)
   MharShown old = *to;
 
   *to = (MharShown){
-    from->set != NULL ? mhar_dataset_ref (from->set) : NULL,
-    from->other != NULL ? mhar_dataset_ref (from->other) : NULL,
-    from->capture != NULL ? mhar_dataset_ref (from->capture) : NULL,
-    from->text != NULL ? g_bytes_ref (from->text) : NULL,
-    from->tokens != NULL ? g_array_ref (from->tokens) : NULL,
+    .set = keep (from->set),
+    .other = keep (from->other),
+    .measured = keep (from->measured),
+    .series = keep (from->series),
+    .measurable = from->measurable,
+    .capture = keep (from->capture),
+    .text = from->text != NULL ? g_bytes_ref (from->text) : NULL,
+    .tokens = from->tokens != NULL ? g_array_ref (from->tokens) : NULL,
   };
   shown_clear (&old);
 }
@@ -60,6 +71,31 @@ mhar_centre_get_page (MharCentre *self)
 {
   MharPage page = mhar_page_parse (gtk_stack_get_visible_child_name (self->pages));
   return page < MHAR_N_PAGES ? page : MHAR_PAGE_MAPS;
+}
+
+MharDataset *
+mhar_centre_get_dataset (MharCentre *self)
+{
+  MharPage page = mhar_centre_get_page (self);
+
+  return page == MHAR_PAGE_ABLATION ? self->shown.measured : page == MHAR_PAGE_SERIES ? self->shown.series : self->shown.set;
+}
+
+const char *
+mhar_centre_get_words (MharCentre *self)
+{
+  MharPage page = mhar_centre_get_page (self);
+  gboolean own = page == MHAR_PAGE_ABLATION || page == MHAR_PAGE_SERIES
+                 || (page == MHAR_PAGE_MAPS && mhar_page_views_are_coefficients (self->views));
+  MharFigureView *view = own && mhar_centre_get_dataset (self) != NULL ? mhar_page_views_get_figure_view (self->views, page) : NULL;
+
+  return view != NULL ? mhar_figure_view_get_description (view) : NULL;
+}
+
+int
+mhar_centre_get_ablation_tokens (MharCentre *self)
+{
+  return mhar_page_views_get_ablation_tokens (self->views);
 }
 
 /* What the map list's last entry is: not one map, but the style of the paper's own plots. */
@@ -91,7 +127,7 @@ gboolean
 mhar_centre_get_figure (MharCentre *self, MharFigureKind *kind, MharFigureOptions *options)
 {
   MharFigureView *view = mhar_page_views_get_figure_view (self->views, mhar_centre_get_page (self));
-  return self->shown.set != NULL && view != NULL && mhar_figure_view_get_figure (view, kind, options);
+  return mhar_centre_get_dataset (self) != NULL && view != NULL && mhar_figure_view_get_figure (view, kind, options);
 }
 
 void
@@ -106,14 +142,15 @@ mhar_centre_get_numbers (MharCentre *self)
 {
   MharNumbersSource source = {
     .page = mhar_centre_get_page (self),
-    .set = self->shown.set,
+    .set = mhar_centre_get_dataset (self),
     .other = self->shown.other,
     .capture = self->shown.capture,
     .site = mhar_selection_get_site (self->selection),
     .source = mhar_selection_get_source (self->selection),
     .head = mhar_selection_get_head (self->selection),
   };
-  g_autoptr (GPtrArray) texts = mhar_token_texts (self->shown.text, self->shown.tokens);
+  g_autoptr (GPtrArray) texts
+      = source.page == MHAR_PAGE_TOKENS ? mhar_token_texts (self->shown.text, self->shown.tokens) : NULL;
 
   source.texts = texts;
   return mhar_numbers_new (&source);
@@ -123,8 +160,20 @@ static void
 refresh_table (MharCentre *self)
 {
   g_autoptr (MharNumbers) numbers
-      = self->wants_table && self->shown.set != NULL ? mhar_centre_get_numbers (self) : NULL;
+      = self->wants_table && mhar_centre_get_dataset (self) != NULL ? mhar_centre_get_numbers (self) : NULL;
   mhar_numbers_view_show (self->table, numbers);
+}
+
+/* Why the page has nothing to be about. */
+static const char *
+no_dataset (const MharCentre *self, MharPage page)
+{
+  if (page == MHAR_PAGE_ABLATION && self->shown.set != NULL)
+    return _("This run holds no ablation map: mhar-probe --ablation-map measures one, or this page does where a "
+             "checkpoint is open.");
+  if (page == MHAR_PAGE_SERIES && self->shown.set != NULL)
+    return _("This run holds no steps of a training run: mhar-probe --series makes them.");
+  return self->empty;
 }
 
 /* Which of picture, table and a sentence there is to see, and which controls have a meaning on the page. */
@@ -132,9 +181,10 @@ static void
 refresh (MharCentre *self)
 {
   MharPage page = mhar_centre_get_page (self);
-  gboolean any = self->shown.set != NULL;
-  const char *lack = any ? mhar_page_views_lack (self->views, page) : self->empty;
-  gboolean heads = any && mhar_figure_available (self->shown.set, MHAR_FIGURE_DEVIATION);
+  gboolean any = mhar_centre_get_dataset (self) != NULL;
+  gboolean offers = page == MHAR_PAGE_ABLATION && self->shown.measurable; /* something to do, if nothing to see */
+  const char *lack = any ? mhar_page_views_lack (self->views, page) : offers ? NULL : no_dataset (self, page);
+  gboolean heads = any && self->shown.set != NULL && mhar_figure_available (self->shown.set, MHAR_FIGURE_DEVIATION);
 
   gtk_widget_set_visible (self->quantity_box, (page == MHAR_PAGE_MAPS || page == MHAR_PAGE_COMPARE) && heads);
   gtk_widget_set_visible (self->scale_box, any && lack == NULL && mhar_page_has_scale (page));
@@ -143,6 +193,7 @@ refresh (MharCentre *self)
   gtk_widget_set_visible (GTK_WIDGET (self->low_spin), self->display.scale == MHAR_FIGURE_SCALE_FIXED);
   gtk_widget_set_visible (GTK_WIDGET (self->high_spin), self->display.scale == MHAR_FIGURE_SCALE_FIXED);
   gtk_widget_set_visible (self->table_button, any && lack == NULL);
+  mhar_page_views_show_series (self->views, self->pages);
   gtk_label_set_label (self->empty_label, lack != NULL ? lack : "");
   gtk_stack_set_visible_child_name (self->view_stack, lack != NULL               ? "empty"
                                                       : self->wants_table && any ? "table"
@@ -152,8 +203,11 @@ refresh (MharCentre *self)
 void
 mhar_centre_focus (MharCentre *self)
 {
+  MharFigureView *figure = mhar_page_views_get_figure_view (self->views, mhar_centre_get_page (self));
   GtkWidget *view = gtk_stack_get_visible_child (self->pages);
 
+  if (figure != NULL && gtk_widget_get_mapped (GTK_WIDGET (figure)))
+    view = GTK_WIDGET (figure);
   if (!gtk_widget_grab_focus (view))
     gtk_widget_child_focus (view, GTK_DIR_TAB_FORWARD);
 }
@@ -177,6 +231,12 @@ on_page (MharCentre *self)
   refresh_table (self);
   follow_page (self);
   g_signal_emit (self, page_changed_signal, 0);
+}
+
+static void
+on_words (MharCentre *self)
+{
+  g_signal_emit (self, words_changed_signal, 0);
 }
 
 static void
@@ -253,6 +313,8 @@ mhar_centre_class_init (MharCentreClass *class)
   bind_children (widget_class);
   page_changed_signal
       = g_signal_new ("page-changed", MHAR_TYPE_CENTRE, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  words_changed_signal
+      = g_signal_new ("words-changed", MHAR_TYPE_CENTRE, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   display_changed_signal
       = g_signal_new ("display-changed", MHAR_TYPE_CENTRE, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
@@ -277,6 +339,8 @@ mhar_centre_new (MharSelection *selection)
 
   self->selection = g_object_ref (selection);
   self->views = mhar_page_views_new (selection, self->pages);
+  mhar_page_views_show_series (self->views, self->pages);
+  mhar_page_views_watch_words (self->views, G_CALLBACK (on_words), self);
   g_signal_connect_object (selection, "changed", G_CALLBACK (on_selection), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->pages, "notify::visible-child", G_CALLBACK (on_page), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->scale_drop, "notify::selected", G_CALLBACK (on_display), self, G_CONNECT_SWAPPED);

@@ -17,6 +17,9 @@ G_DECLARE_FINAL_TYPE (MharCentre, mhar_centre, MHAR, CENTRE, GtkBox)
 typedef struct {
   MharDataset *set;     /* NULL: nothing yet */
   MharDataset *other;   /* the second checkpoint's */
+  MharDataset *measured; /* a run that holds an ablation map */
+  MharDataset *series;  /* the steps of a saved training run */
+  gboolean measurable;  /* a checkpoint is open whose ablation map can be measured */
   MharDataset *capture; /* per-token weights of `set` */
   GBytes *text;         /* that they belong to */
   GArray *tokens;       /* MharToken of the text */
@@ -37,6 +40,14 @@ void mhar_centre_set_theme (MharCentre *centre, MharFigureTheme theme);
 const MharDisplay *mhar_centre_get_display (MharCentre *centre);
 void mhar_centre_set_display (MharCentre *centre, const MharDisplay *display);
 
+/* What the page is about: `set`, or what it has in its place; NULL where that is not there. Borrowed. */
+MharDataset *mhar_centre_get_dataset (MharCentre *centre);
+/* What is under the pointer or the cursor of the page in words, where that is not a weight that the selection has: NULL
+ * where it is. Borrowed. */
+const char *mhar_centre_get_words (MharCentre *centre);
+/* Tokens of the text that an ablation map takes at most. */
+int mhar_centre_get_ablation_tokens (MharCentre *centre);
+
 /* The figure that the page shows, for saving; FALSE where it shows none. The options borrow from what is shown. */
 gboolean mhar_centre_get_figure (MharCentre *centre, MharFigureKind *kind, MharFigureOptions *options);
 /* One map on the whole page of depth maps, or all of them again. */
@@ -46,6 +57,7 @@ MharNumbers *mhar_centre_get_numbers (MharCentre *centre);
 /* The keys go to what draws the page. */
 void mhar_centre_focus (MharCentre *centre);
 
-/* Signals: "page-changed", when another page is turned to; "display-changed", when the pages draw in another way. */
+/* Signals: "page-changed", when another page is turned to; "display-changed", when the pages draw in another way;
+ * "words-changed", when mhar_centre_get_words says something else. */
 
 G_END_DECLS

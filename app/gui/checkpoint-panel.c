@@ -2,6 +2,7 @@
 #include "app/gui/checkpoint-panel.h"
 
 #include "app/gui/dataset-look.h"
+#include "app/gui/verdict-words.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
@@ -109,17 +110,56 @@ describe_saved (const MharOpened *opened, const MharDataset *set)
                           (int) mhar_dataset_integer (set, "heads", 0));
 }
 
+/* The scalar `name` with its interval; NULL where the run lacks it. g_free. */
+static char *
+scalar (const MharDataset *set, const char *name, int decimals)
+{
+  g_autofree char *low = g_strconcat (name, "_low", NULL), *high = g_strconcat (name, "_high", NULL);
+  double value = mhar_dataset_real (set, name, NAN);
+
+  return isfinite (value) ? mhar_interval_shown (value, mhar_dataset_real (set, low, NAN),
+                                                 mhar_dataset_real (set, high, NAN), decimals, FALSE)
+                          : NULL;
+}
+
+/* What the run comes to: a line a quantity, each with its interval and verdict. */
+static void
+append_summary (GString *text, const MharDataset *set)
+{
+  static const struct {
+    const char *name, *p, *format;
+    int decimals;
+  } lines[] = {
+    { "slice_kl_trained", "slice_kl_p_value", N_("\nslices disagree by %s nat"), 4 },
+    { "head_js_trained", "head_js_p_value", N_("\nheads disagree by %s nat"), 4 },
+    { "max_deviation", "max_deviation_p_value", N_("\nlargest deviation %s"), 3 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    g_autofree char *value = scalar (set, lines[i].name, lines[i].decimals);
+    g_autofree char *verdict = mhar_verdict_sentence (set, mhar_dataset_real (set, lines[i].p, NAN));
+    if (value == NULL)
+      continue;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    g_string_append_printf (text, _(lines[i].format), value);
+#pragma GCC diagnostic pop
+    if (verdict != NULL)
+      g_string_append_printf (text, ": %s", verdict);
+  }
+}
+
 static void
 append_run (GString *text, const MharDataset *set)
 {
-  double loss = mhar_dataset_real (set, "loss", NAN);
-
+  g_autofree char *loss = scalar (set, "loss", 3);
   int windows = (int) mhar_dataset_integer (set, "windows", 0);
 
   g_string_append_printf (text, ngettext ("\n%d tokens in %d window", "\n%d tokens in %d windows", (gulong) MAX (windows, 0)),
                           (int) mhar_dataset_integer (set, "tokens", 0), windows);
-  if (!isnan (loss))
-    g_string_append_printf (text, _(", loss %.3f nat"), loss);
+  if (loss != NULL)
+    g_string_append_printf (text, _(", loss %s nat"), loss);
+  append_summary (text, set);
 }
 
 static void

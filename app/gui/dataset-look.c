@@ -115,6 +115,32 @@ mhar_look_head (const MharDataset *set, const char *name, int site, int head)
 }
 
 double
+mhar_look_spread (const MharDataset *set, int site, int head, int source)
+{
+  if (head < 0 && mhar_look_n_heads (set, site) == 1)
+    head = 0;
+  return head >= 0 ? mhar_look_cell (set, "weight_sd", site, head, source) : NAN;
+}
+
+double
+mhar_look_deviation_p (const MharDataset *set, double deviation)
+{
+  const MharField *null = field_of (set, "max_deviation_null", 2);
+  gsize sites = null != NULL ? null->shape[0] : 0, draws = null != NULL ? null->shape[1] : 0, reached = 0;
+
+  if (draws == 0 || isnan (deviation))
+    return NAN;
+  for (gsize d = 0; d < draws; d++) {
+    double most = NAN;
+    for (gsize s = 0; s < sites; s++)
+      most = fmax (most, mhar_field_value (null, s * draws + d)); /* of a number and NaN, the number */
+    /* Deviations are kept as float32. */
+    reached += most >= fabs (deviation) * (1 - 1e-6);
+  }
+  return (1.0 + (double) reached) / (1.0 + (double) draws);
+}
+
+double
 mhar_look_counterpart (const MharDataset *set, const MharDataset *other, const char *name, int site, int head,
                        int source)
 {
@@ -146,11 +172,24 @@ row_statistics (const MharField *field, int site, double *mean, double *sd)
     *sd = sqrt (squares / (double) (n - 1));
 }
 
+/* Number `site` of field PREFIX_END [site]. */
+static double
+site_number (const MharDataset *set, const char *prefix, const char *end, int site)
+{
+  g_autofree char *name = g_strconcat (prefix, end, NULL);
+  const MharField *field = field_of (set, name, 1);
+
+  if (field == NULL || field->type == MHAR_FIELD_STRING || site < 0 || (gsize) site >= field->shape[0])
+    return NAN;
+  return mhar_field_value (field, (gsize) site);
+}
+
 MharDisagreement
 mhar_look_disagreement (const MharDataset *set, int site)
 {
   gboolean many = mhar_look_n_heads (set, site) > 1;
-  MharDisagreement out = { NAN, NAN, NAN };
+  const char *name = many ? "head_js" : "slice_kl";
+  MharDisagreement out = { NAN, NAN, NAN, NAN, NAN, NAN };
   const MharField *js = field_of (set, "head_js", 1);
   double sd;
 
@@ -161,6 +200,9 @@ mhar_look_disagreement (const MharDataset *set, int site)
   if (!many)
     row_statistics (field_of (set, "slice_kl", 2), site, &out.trained, &sd);
   row_statistics (field_of (set, many ? "head_js_null" : "slice_kl_null", 2), site, &out.null, &out.null_sd);
+  out.low = site_number (set, name, "_site_low", site);
+  out.high = site_number (set, name, "_site_high", site);
+  out.p = site_number (set, name, "_p_value", site);
   return out;
 }
 

@@ -21,6 +21,13 @@ double mhar_look_cell (const MharDataset *set, const char *name, int site, int h
 /* `name` [site, head]; head −1: the mean over heads. */
 double mhar_look_head (const MharDataset *set, const char *name, int site, int head);
 
+/* Standard deviation between tokens of a weight; of the consensus only where the site has one head. */
+double mhar_look_spread (const MharDataset *set, int site, int head, int source);
+
+/* The p-value of a cell's deviation, as that of a whole head is: (1 + draws whose largest deviation at any site is at
+ * least as large) / (1 + draws). NaN where the run has no draws. */
+double mhar_look_deviation_p (const MharDataset *set, double deviation);
+
 /* What the other dataset has where this one has the cell: the site and source of the same labels, the same head, or the
  * mean over heads where it has no such head. NaN where it has none of it. */
 double mhar_look_counterpart (const MharDataset *set, const MharDataset *other, const char *name, int site, int head,
@@ -28,7 +35,9 @@ double mhar_look_counterpart (const MharDataset *set, const MharDataset *other, 
 
 typedef struct {
   double trained;       /* nats */
-  double null, null_sd; /* of random queries: mean over draws, standard deviation (n − 1; NaN for fewer than two) */
+  double low, high;     /* ends of its 95 % interval */
+  double null, null_sd; /* of the null's queries: mean over draws, standard deviation (n − 1; NaN for fewer than two) */
+  double p;             /* share of draws that reach it */
 } MharDisagreement;
 
 /* Slice disagreement where the site has one head, head disagreement else; all NaN where there is neither. */

@@ -7,8 +7,6 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
-#define BAND 2.0 /* standard deviations, as the figure draws it */
-
 struct _MharDisagreementView {
   MharFigureView parent;
 };

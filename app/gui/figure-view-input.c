@@ -13,7 +13,8 @@ is_map (const MharDrawing *drawing)
 {
   MharFigureKind kind = mhar_drawing_layout (drawing)->kind;
 
-  return kind != MHAR_FIGURE_KL && kind != MHAR_FIGURE_SOURCES && kind != MHAR_FIGURE_READS;
+  return kind != MHAR_FIGURE_KL && kind != MHAR_FIGURE_SOURCES && kind != MHAR_FIGURE_READS
+         && kind != MHAR_FIGURE_SERIES;
 }
 
 static gboolean

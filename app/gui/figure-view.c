@@ -160,6 +160,8 @@ mhar_figure_view_refresh_description (MharFigureView *self)
     text = MHAR_FIGURE_VIEW_GET_CLASS (self)->describe (self, drawing, &cell);
   else if (p->lack != NULL)
     text = g_strdup (p->lack);
+  else if (drawing != NULL && MHAR_FIGURE_VIEW_GET_CLASS (self)->idle != NULL)
+    text = MHAR_FIGURE_VIEW_GET_CLASS (self)->idle (self);
   set_description (self, text != NULL ? text : g_strdup (""));
 }
 

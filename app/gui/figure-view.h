@@ -44,6 +44,8 @@ struct _MharFigureViewClass {
   void (*choose) (MharFigureView *self, const MharDrawing *drawing, const MharCell *cell);
   /* The cell in words (g_free). The class's own asks mhar_sentence about its point. */
   char *(*describe) (MharFigureView *self, const MharDrawing *drawing, const MharCell *cell);
+  /* In words, what is shown, while nothing is pointed at or selected (g_free). NULL: nothing is said. */
+  char *(*idle) (MharFigureView *self);
   /* Enter and F11, and a second click: TRUE where it means something here. `cell` NULL: leave again. */
   gboolean (*enlarge) (MharFigureView *self, const MharCell *cell);
 };

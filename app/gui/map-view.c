@@ -2,6 +2,7 @@
 /* Depth maps. */
 #include "app/gui/map-view.h"
 
+#include "app/figure/figure-data.h"
 #include "app/gui/dataset-look.h"
 
 #include <glib/gi18n.h>
@@ -13,9 +14,29 @@ struct _MharMapView {
   MharFigureView parent;
   GtkWidget *back; /* leaves the enlarged map */
   gboolean enlarged;
+  guint row, column; /* of coefficients, which are no reads: where the cursor is */
 };
 
 G_DEFINE_FINAL_TYPE (MharMapView, mhar_map_view, MHAR_TYPE_FIGURE_VIEW)
+
+/* A hyper-connected model has these in place of maps. */
+static gboolean
+is_coefficients (const MharDataset *set)
+{
+  return set != NULL && !mhar_figure_available (set, MHAR_FIGURE_DEPTH_MAP)
+         && mhar_figure_available (set, MHAR_FIGURE_COEFFICIENTS);
+}
+
+static gboolean
+coefficients (MharFigureKind *kind, MharFigureOptions *options)
+{
+  *kind = MHAR_FIGURE_COEFFICIENTS;
+  options->deviation = FALSE;
+  /* The scale's ends belong to weights and deviations. */
+  if (options->scale == MHAR_FIGURE_SCALE_FIXED)
+    options->scale = MHAR_FIGURE_SCALE_AUTO;
+  return TRUE;
+}
 
 static gboolean
 figure (MharFigureView *view, MharFigureKind *kind, MharFigureOptions *options, char **lack)
@@ -25,6 +46,8 @@ figure (MharFigureView *view, MharFigureKind *kind, MharFigureOptions *options, 
   int head = mhar_selection_get_head (mhar_figure_view_get_selection (view));
   gboolean deviation = options->deviation && mhar_figure_available (set, MHAR_FIGURE_DEVIATION);
 
+  if (is_coefficients (set))
+    return coefficients (kind, options);
   if (self->enlarged) {
     options->head = head >= 0 ? head : MHAR_FIGURE_CONSENSUS;
     options->room_above = ROOM_FOR_BUTTON;
@@ -43,9 +66,12 @@ figure (MharFigureView *view, MharFigureKind *kind, MharFigureOptions *options, 
 }
 
 static MharPoint
-point (MharFigureView *view G_GNUC_UNUSED, const MharDrawing *drawing, const MharCell *cell)
+point (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell)
 {
   const MharFigureLayout *layout = mhar_drawing_layout (drawing);
+
+  if (is_coefficients (mhar_figure_view_get_dataset (view)))
+    return (MharPoint){ MHAR_PAGE_MAPS, -1, -1, -1 };
 
   return (MharPoint){ MHAR_PAGE_MAPS, (int)layout->rows[cell->row],
                       MAX (layout->panels[cell->panel].head, MHAR_SELECTION_CONSENSUS),
@@ -58,6 +84,11 @@ locate (MharFigureView *view, const MharDrawing *drawing G_GNUC_UNUSED, MharCell
   MharSelection *selection = mhar_figure_view_get_selection (view);
   int site = mhar_selection_get_site (selection), source = mhar_selection_get_source (selection);
 
+  if (is_coefficients (mhar_figure_view_get_dataset (view))) {
+    cell->row = MHAR_MAP_VIEW (view)->row;
+    cell->column = MHAR_MAP_VIEW (view)->column;
+    return TRUE;
+  }
   if (site < 0)
     return FALSE;
   cell->row = (guint)site;
@@ -77,10 +108,40 @@ panel (MharFigureView *view, const MharDrawing *drawing)
   return 0;
 }
 
+/* Coefficients are nothing that the selection knows. */
+static void
+choose (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell)
+{
+  MharMapView *self = MHAR_MAP_VIEW (view);
+
+  self->row = cell->row;
+  self->column = cell->column;
+  if (!is_coefficients (mhar_figure_view_get_dataset (view)))
+    MHAR_FIGURE_VIEW_CLASS (mhar_map_view_parent_class)->choose (view, drawing, cell);
+}
+
+static char *
+describe_coefficient (MharDataset *set, const MharDrawing *drawing, const MharCell *cell)
+{
+  g_autofree char *input = mhar_figure_label (set, "input_label", cell->row, 0);
+  g_autofree char *output = mhar_figure_label (set, "output_label", cell->column, 0);
+  double value = mhar_drawing_value (drawing, cell->panel, cell->row, cell->column);
+  g_autofree char *number = mhar_display_number (value, 3, FALSE);
+  const char *into = input != NULL ? input : "?", *of = output != NULL ? output : "?";
+
+  if (!isfinite (value))
+    return g_strdup_printf (_("%s comes after the input of %s: there is nothing of it to take"), of, into);
+  return g_strdup_printf (_("The input of %s takes the output of %s %s times, whatever the text; a plain residual stream "
+                            "takes everything once"),
+                          into, of, number);
+}
+
 static char *
 describe (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell)
 {
   MharDataset *set = mhar_figure_view_get_dataset (view);
+  if (is_coefficients (set))
+    return describe_coefficient (set, drawing, cell);
   MharPoint at = point (view, drawing, cell);
   int sources = mhar_look_n_sources (set, at.site);
 
@@ -99,7 +160,7 @@ enlarge (MharFigureView *view, const MharCell *cell)
 {
   MharMapView *self = MHAR_MAP_VIEW (view);
 
-  if ((cell != NULL) == self->enlarged)
+  if ((cell != NULL) == self->enlarged || is_coefficients (mhar_figure_view_get_dataset (view)))
     return FALSE;
   mhar_map_view_set_enlarged (self, cell != NULL);
   return TRUE;
@@ -151,6 +212,7 @@ mhar_map_view_class_init (MharMapViewClass *class)
   view_class->point = point;
   view_class->locate = locate;
   view_class->panel = panel;
+  view_class->choose = choose;
   view_class->describe = describe;
   view_class->enlarge = enlarge;
 }
@@ -179,6 +241,7 @@ mhar_map_view_new (MharSelection *selection)
 void
 mhar_map_view_set_dataset (MharMapView *self, MharDataset *set)
 {
+  self->row = self->column = 0;
   mhar_figure_view_set_dataset (MHAR_FIGURE_VIEW (self), set);
 }
 
@@ -191,7 +254,7 @@ mhar_map_view_set_display (MharMapView *self, const MharDisplay *display)
 void
 mhar_map_view_set_enlarged (MharMapView *self, gboolean enlarged)
 {
-  if (self->enlarged == enlarged)
+  if (self->enlarged == enlarged || (enlarged && is_coefficients (mhar_figure_view_get_dataset (MHAR_FIGURE_VIEW (self)))))
     return;
   self->enlarged = enlarged;
   gtk_widget_set_visible (self->back, enlarged);

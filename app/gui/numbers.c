@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_COLUMNS 68 /* a token's text and place, and up to 64 heads */
+#define MAX_COLUMNS 256 /* of a token: its text and place, and up to 64 heads; of a step: every scalar there is */
 
 typedef union {
   double value;
@@ -67,15 +67,48 @@ static void
 map_row (MharNumbers *self, const MharNumbersSource *from, int site, int head, int source)
 {
   add_value (self, mhar_look_cell (from->set, "weight", site, head, source));
+  add_value (self, mhar_look_cell (from->set, "weight_sd", site, head, source));
   add_value (self, mhar_look_cell (from->set, "deviation", site, head, source));
   add_value (self, mhar_look_cell (from->set, "contribution", site, head, source));
+}
+
+/* Of a hyper-connected model. */
+static void
+fill_coefficients (MharNumbers *self, const MharField *coefficient, const MharField *input, const MharField *output)
+{
+  add_column (self, "input", TRUE);
+  add_column (self, "output", TRUE);
+  add_column (self, "coefficient", FALSE);
+  for (gsize i = 0; i < coefficient->shape[0] && i < mhar_field_length (input); i++)
+    for (gsize j = 0; j < coefficient->shape[1] && j < mhar_field_length (output); j++) {
+      double value = mhar_field_value (coefficient, i * coefficient->shape[1] + j);
+      if (isnan (value))
+        continue;
+      add_text (self, input->data.str[i] != NULL ? input->data.str[i] : "?");
+      add_text (self, output->data.str[j] != NULL ? output->data.str[j] : "?");
+      add_value (self, value);
+    }
+}
+
+static gboolean
+is_labels (const MharField *field)
+{
+  return field != NULL && field->type == MHAR_FIELD_STRING && field->n_dims == 1;
 }
 
 static void
 fill_maps (MharNumbers *self, const MharNumbersSource *from)
 {
+  const MharField *coefficient = mhar_dataset_get (from->set, "coefficient");
+  const MharField *input = mhar_dataset_get (from->set, "input_label"), *output = mhar_dataset_get (from->set, "output_label");
+
+  if (coefficient != NULL && coefficient->n_dims == 2 && is_labels (input) && is_labels (output)) {
+    fill_coefficients (self, coefficient, input, output);
+    return;
+  }
   each_cell (self, from, map_row);
   add_column (self, "weight", FALSE);
+  add_column (self, "weight_sd", FALSE);
   add_column (self, "deviation", FALSE);
   add_column (self, "contribution", FALSE);
 }
@@ -104,7 +137,7 @@ fill_compare (MharNumbers *self, const MharNumbersSource *from)
 static void
 fill_disagreement (MharNumbers *self, const MharNumbersSource *from)
 {
-  static const char *const titles[] = { "sources", "heads", "trained", "null", "null_sd", "excess" };
+  static const char *const titles[] = { "sources", "heads", "trained", "low", "high", "null", "null_sd", "excess", "p_value" };
 
   add_column (self, "site", TRUE);
   for (guint c = 0; c < G_N_ELEMENTS (titles); c++)
@@ -114,9 +147,12 @@ fill_disagreement (MharNumbers *self, const MharNumbersSource *from)
     double values[] = { mhar_look_n_sources (from->set, s),
                         mhar_look_n_heads (from->set, s),
                         d.trained,
+                        d.low,
+                        d.high,
                         d.null,
                         d.null_sd,
-                        d.trained - d.null };
+                        d.trained - d.null,
+                        d.p };
     add_text (self, mhar_look_site (from->set, s));
     for (guint c = 0; c < G_N_ELEMENTS (values); c++)
       add_value (self, values[c]);
@@ -280,12 +316,68 @@ fill_reads (MharNumbers *self, const MharNumbersSource *from)
   }
 }
 
+/* Element `at` of a field of numbers. */
+static double
+element (const MharDataset *map, const char *name, gsize at)
+{
+  const MharField *field = mhar_dataset_get (map, name);
+
+  return field != NULL && field->type != MHAR_FIELD_STRING && at < mhar_field_length (field) ? mhar_field_value (field, at) : NAN;
+}
+
+static void
+fill_ablation (MharNumbers *self, const MharNumbersSource *from)
+{
+  static const char *const titles[] = { "delta_loss", "low", "high", "mass" };
+  const MharDataset *map = mhar_dataset_find_child (from->set, "ablation_map");
+  const MharField *change = map != NULL ? mhar_dataset_get (map, "delta_loss") : NULL;
+
+  add_column (self, "site", TRUE);
+  add_column (self, "source", TRUE);
+  for (guint c = 0; c < G_N_ELEMENTS (titles); c++)
+    add_column (self, titles[c], FALSE);
+  if (change == NULL || change->n_dims != 2)
+    return;
+  for (int s = 0; s < (int) mhar_look_n_sites (map); s++)
+    for (int n = 0; n < mhar_look_n_sources (map, s) && (gsize) n < change->shape[1]; n++) {
+      gsize at = (gsize) s * change->shape[1] + (gsize) n;
+      add_text (self, mhar_look_site (map, s));
+      add_text (self, mhar_look_source (map, s, n));
+      add_value (self, element (map, "delta_loss", at));
+      add_value (self, element (map, "delta_loss_interval", 2 * at));
+      add_value (self, element (map, "delta_loss_interval", 2 * at + 1));
+      add_value (self, element (map, "mass", at));
+    }
+}
+
+/* A row a step, a column a scalar. */
+static void
+fill_series (MharNumbers *self, const MharNumbersSource *from)
+{
+  const MharField *step = mhar_dataset_get (from->set, "step"), *columns[MAX_COLUMNS];
+  guint n = 0;
+
+  add_column (self, "step", FALSE);
+  for (guint f = 0; step != NULL && f < mhar_dataset_n_fields (from->set) && n < MAX_COLUMNS - 1; f++) {
+    const MharField *field = mhar_dataset_field (from->set, f);
+    if (field->type != MHAR_FIELD_F64 || field->n_dims != 1 || field->shape[0] != step->shape[0])
+      continue;
+    add_column (self, field->name, FALSE);
+    columns[n++] = field;
+  }
+  for (gsize i = 0; step != NULL && step->n_dims == 1 && i < step->shape[0]; i++) {
+    add_value (self, mhar_field_value (step, i));
+    for (guint c = 0; c < n; c++)
+      add_value (self, mhar_field_value (columns[c], i));
+  }
+}
+
 MharNumbers *
 mhar_numbers_new (const MharNumbersSource *source)
 {
   static void (*const fill[MHAR_N_PAGES]) (MharNumbers *, const MharNumbersSource *) = {
     fill_maps, fill_disagreement, fill_collinearity, fill_tokens, fill_sources, fill_compare,
-    fill_reads,
+    fill_reads, fill_ablation, fill_series,
   };
   MharNumbers *self = g_new0 (MharNumbers, 1);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/gui/page-views.h"
 
+#include "app/gui/ablation-page.h"
 #include "app/gui/collinearity-view.h"
 #include "app/gui/compare-page.h"
 #include "app/gui/disagreement-view.h"
 #include "app/gui/map-view.h"
 #include "app/gui/reads-page.h"
+#include "app/gui/series-view.h"
 #include "app/gui/sources-view.h"
 #include "app/gui/tokens-view.h"
 #include "core/tokenizer.h"
@@ -19,7 +21,8 @@ struct _MharPageViews {
 };
 
 static const char *const titles[MHAR_N_PAGES] = {
-  N_("Depth maps"), N_("Disagreement"), N_("Collinearity"), N_("Tokens"), N_("Sources"), N_("Compare"), N_("Reads"),
+  N_("Maps"), N_("Disagreement"), N_("Collinearity"), N_("Tokens"), N_("Sources"), N_("Compare"), N_("Reads"),
+  N_("Ablation"), N_("Series"),
 };
 
 MharPageViews *
@@ -28,7 +31,7 @@ mhar_page_views_new (MharSelection *selection, GtkStack *stack)
   static GtkWidget *(*const make[MHAR_N_PAGES]) (MharSelection *) = {
     mhar_map_view_new,    mhar_disagreement_view_new, mhar_collinearity_view_new,
     mhar_tokens_view_new, mhar_sources_view_new,      mhar_compare_page_new,
-    mhar_reads_page_new,
+    mhar_reads_page_new,  mhar_ablation_page_new,     mhar_series_view_new,
   };
   MharPageViews *self = g_new0 (MharPageViews, 1);
 
@@ -83,6 +86,12 @@ mhar_page_views_turn_to (MharPageViews *self, MharPage page)
   case MHAR_PAGE_READS:
     mhar_reads_page_set_dataset (MHAR_READS_PAGE (view), shown->set);
     break;
+  case MHAR_PAGE_ABLATION:
+    mhar_ablation_page_show (MHAR_ABLATION_PAGE (view), shown->measured, shown->measurable);
+    break;
+  case MHAR_PAGE_SERIES:
+    mhar_figure_view_set_dataset (MHAR_FIGURE_VIEW (view), shown->series);
+    break;
   default:
     mhar_compare_page_show (MHAR_COMPARE_PAGE (view), shown->set, shown->other);
   }
@@ -110,6 +119,8 @@ mhar_page_views_set_display (MharPageViews *self, const MharDisplay *display)
   mhar_sources_view_set_display (MHAR_SOURCES_VIEW (self->views[MHAR_PAGE_SOURCES]), display);
   mhar_compare_page_set_display (MHAR_COMPARE_PAGE (self->views[MHAR_PAGE_COMPARE]), display);
   mhar_reads_page_set_display (MHAR_READS_PAGE (self->views[MHAR_PAGE_READS]), display);
+  mhar_ablation_page_set_display (MHAR_ABLATION_PAGE (self->views[MHAR_PAGE_ABLATION]), display);
+  mhar_figure_view_set_display (MHAR_FIGURE_VIEW (self->views[MHAR_PAGE_SERIES]), display);
 }
 
 MharFigureView *
@@ -119,6 +130,8 @@ mhar_page_views_get_figure_view (MharPageViews *self, MharPage page)
     return NULL;
   if (page == MHAR_PAGE_READS)
     return mhar_reads_page_get_view (MHAR_READS_PAGE (self->views[page]));
+  if (page == MHAR_PAGE_ABLATION)
+    return mhar_ablation_page_get_view (MHAR_ABLATION_PAGE (self->views[page]));
   return page == MHAR_PAGE_COMPARE ? mhar_compare_page_get_view (MHAR_COMPARE_PAGE (self->views[page]))
                                    : MHAR_FIGURE_VIEW (self->views[page]);
 }
@@ -130,17 +143,58 @@ mhar_page_views_enlarge (MharPageViews *self)
   mhar_map_view_set_enlarged (maps, !mhar_map_view_get_enlarged (maps));
 }
 
+gboolean
+mhar_page_views_are_coefficients (MharPageViews *self)
+{
+  const MharDataset *set = self->shown.set;
+
+  return set != NULL && !mhar_figure_available (set, MHAR_FIGURE_DEPTH_MAP)
+         && mhar_figure_available (set, MHAR_FIGURE_COEFFICIENTS);
+}
+
+int
+mhar_page_views_get_ablation_tokens (MharPageViews *self)
+{
+  return mhar_ablation_page_get_tokens (MHAR_ABLATION_PAGE (self->views[MHAR_PAGE_ABLATION]));
+}
+
+void
+mhar_page_views_show_series (MharPageViews *self, GtkStack *stack)
+{
+  gtk_stack_page_set_visible (gtk_stack_get_page (stack, self->views[MHAR_PAGE_SERIES]), self->shown.series != NULL);
+}
+
+void
+mhar_page_views_watch_words (MharPageViews *self, GCallback callback, gpointer user)
+{
+  static const MharPage pages[] = { MHAR_PAGE_MAPS, MHAR_PAGE_ABLATION, MHAR_PAGE_SERIES };
+
+  for (guint i = 0; i < G_N_ELEMENTS (pages); i++)
+    g_signal_connect_object (mhar_page_views_get_figure_view (self, pages[i]), "notify::description", callback, user,
+                             G_CONNECT_SWAPPED);
+}
+
+/* Why a page of reads has nothing to show of a model that has none. */
+static const char *
+no_reads (MharPageViews *self, MharPage page)
+{
+  if (!mhar_page_views_are_coefficients (self))
+    return _("A plain Transformer: nothing reads over depth. What there is to see of it is under Collinearity.");
+  return page == MHAR_PAGE_MAPS ? NULL
+                                : _("A hyper-connected model: it reads with fixed coefficients, which are under Maps.");
+}
+
 const char *
 mhar_page_views_lack (MharPageViews *self, MharPage page)
 {
   const MharDataset *set = self->shown.set;
 
-  if (set == NULL || page == MHAR_PAGE_COMPARE)
+  if (set == NULL || page == MHAR_PAGE_COMPARE || page == MHAR_PAGE_ABLATION || page == MHAR_PAGE_SERIES)
     return NULL;
   if (page == MHAR_PAGE_COLLINEARITY)
     return mhar_figure_available (set, MHAR_FIGURE_COLLINEARITY) ? NULL : _("This run holds no collinearity.");
   if (mhar_dataset_integer (set, "sites", -1) == 0)
-    return _("A plain Transformer: nothing reads over depth. What there is to see of it is under Collinearity.");
+    return no_reads (self, page);
   if (page == MHAR_PAGE_DISAGREEMENT)
     return mhar_figure_available (set, MHAR_FIGURE_KL) ? NULL : _("This run holds no disagreement.");
   if (page == MHAR_PAGE_TOKENS)

@@ -25,6 +25,14 @@ void mhar_page_views_enlarge (MharPageViews *views);
 
 /* Why the page has nothing to show of what is shown: a sentence; NULL where it has. */
 const char *mhar_page_views_lack (MharPageViews *views, MharPage page);
+/* Whether the maps are a hyper-connected model's coefficients. */
+gboolean mhar_page_views_are_coefficients (MharPageViews *views);
+/* Tokens that the page of the ablation map asks for. */
+int mhar_page_views_get_ablation_tokens (MharPageViews *views);
+/* The steps of a training run have a page where there are any. */
+void mhar_page_views_show_series (MharPageViews *views, GtkStack *stack);
+/* Calls `callback` with `user`, an object, when the words of a view that speaks for its page change. */
+void mhar_page_views_watch_words (MharPageViews *views, GCallback callback, gpointer user);
 /* Whether its colours have a scale to choose. */
 gboolean mhar_page_has_scale (MharPage page);
 

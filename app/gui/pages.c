@@ -2,7 +2,7 @@
 #include "app/gui/pages.h"
 
 static const char *const names[MHAR_N_PAGES]
-    = { "maps", "disagreement", "collinearity", "tokens", "sources", "compare", "reads" };
+    = { "maps", "disagreement", "collinearity", "tokens", "sources", "compare", "reads", "ablation", "series" };
 
 const char *
 mhar_page_name (MharPage page)

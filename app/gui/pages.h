@@ -14,6 +14,8 @@ typedef enum {
   MHAR_PAGE_SOURCES,
   MHAR_PAGE_COMPARE,
   MHAR_PAGE_READS,
+  MHAR_PAGE_ABLATION,
+  MHAR_PAGE_SERIES, /* only of a saved training run */
   MHAR_N_PAGES
 } MharPage;
 

@@ -22,7 +22,7 @@ struct _MharProbePanel {
   GtkGrid *grid;
   GtkWidget *changed_label, *again_button;
   GtkSpinButton *spins[N_NUMBERS];
-  GtkDropDown *slices_drop, *slicing_drop;
+  GtkDropDown *slices_drop, *slicing_drop, *null_drop, *norm_drop;
   GtkStringList *slices; /* the divisors that are offered */
   MharProbeOptions ran;
   gboolean has_ran;
@@ -34,7 +34,8 @@ static gboolean
 same (const MharProbeOptions *a, const MharProbeOptions *b)
 {
   return a->context == b->context && a->max_tokens == b->max_tokens && a->slices == b->slices
-         && a->interleaved == b->interleaved && a->null_draws == b->null_draws && a->seed == b->seed;
+         && a->interleaved == b->interleaved && a->null_draws == b->null_draws && a->seed == b->seed
+         && a->null_kind == b->null_kind && a->null_norm_slice == b->null_norm_slice;
 }
 
 static void
@@ -49,18 +50,18 @@ show_changed (MharProbePanel *self)
   gtk_widget_set_visible (self->again_button, changed);
 }
 
+/* `place` is what goes into the row, and holds `widget` or is it. */
 static void
-add_row (MharProbePanel *self, int row, const char *label, const char *hint, GtkWidget *widget)
+add_row (MharProbePanel *self, int row, const char *label, GtkWidget *widget, GtkWidget *place)
 {
   GtkWidget *name = gtk_label_new_with_mnemonic (label);
 
   gtk_label_set_xalign (GTK_LABEL (name), 0);
   gtk_label_set_mnemonic_widget (GTK_LABEL (name), widget);
-  gtk_widget_set_tooltip_text (widget, hint);
   gtk_accessible_update_relation (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_RELATION_LABELLED_BY, name, NULL, -1);
-  gtk_widget_set_hexpand (widget, TRUE);
+  gtk_widget_set_hexpand (place, TRUE);
   gtk_grid_attach (self->grid, name, 0, row, 1, 1);
-  gtk_grid_attach (self->grid, widget, 1, row, 1, 1);
+  gtk_grid_attach (self->grid, place, 1, row, 1, 1);
 }
 
 static GtkSpinButton *
@@ -72,18 +73,33 @@ add_number (MharProbePanel *self, int row, int n)
   gtk_editable_set_width_chars (GTK_EDITABLE (spin), 6);
   gtk_spin_button_set_numeric (GTK_SPIN_BUTTON (spin), TRUE);
   g_signal_connect_swapped (spin, "value-changed", G_CALLBACK (show_changed), self);
-  add_row (self, row, _(numbers[n].label), _(numbers[n].hint), spin);
+  gtk_widget_set_tooltip_text (spin, _(numbers[n].hint));
+  add_row (self, row, _(numbers[n].label), spin, spin);
   return GTK_SPIN_BUTTON (spin);
 }
 
 static GtkDropDown *
-add_choice (MharProbePanel *self, int row, const char *label, const char *hint, GtkStringList *list)
+new_choice (MharProbePanel *self, const char *hint, GtkStringList *list)
 {
   GtkWidget *drop = gtk_drop_down_new (G_LIST_MODEL (list), NULL);
 
+  gtk_widget_set_tooltip_text (drop, hint);
+  gtk_widget_add_css_class (drop, "tight");
   g_signal_connect_swapped (drop, "notify::selected", G_CALLBACK (show_changed), self);
-  add_row (self, row, label, hint, drop);
   return GTK_DROP_DOWN (drop);
+}
+
+/* Two choices in one row; the second has a name for who hears it. */
+static void
+add_choices (MharProbePanel *self, int row, const char *label, GtkDropDown *first, GtkDropDown *second, const char *name)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+
+  gtk_widget_set_hexpand (GTK_WIDGET (second), TRUE);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (second), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  gtk_box_append (GTK_BOX (box), GTK_WIDGET (first));
+  gtk_box_append (GTK_BOX (box), GTK_WIDGET (second));
+  add_row (self, row, label, GTK_WIDGET (first), box);
 }
 
 static void
@@ -106,20 +122,36 @@ mhar_probe_panel_class_init (MharProbePanelClass *class)
 }
 
 static void
-mhar_probe_panel_init (MharProbePanel *self)
+add_drops (MharProbePanel *self)
 {
   const char *slicings[] = { _("contiguous"), _("interleaved"), NULL };
+  const char *kinds[] = { _("random"), _("shuffled"), _("swapped"), NULL }; /* as MharNullKind */
+  const char *norms[] = { _("whole"), _("by slice"), NULL };
 
+  self->slices = gtk_string_list_new ((const char *const[]){ "2", "4", NULL });
+  self->slices_drop
+      = new_choice (self, _("Parts that a query is cut into; of checkpoints with one head"), self->slices);
+  self->slicing_drop = new_choice (self, _("Whether a slice is a block of coordinates or every S-th one"),
+                                   gtk_string_list_new (slicings));
+  self->null_drop
+      = new_choice (self,
+                    _("What the null’s queries are: random vectors, the trained query with its coordinates shuffled, "
+                      "or other sites’ queries"),
+                    gtk_string_list_new (kinds));
+  self->norm_drop = new_choice (self, _("Whether null queries have the trained one’s norm as a whole or slice by slice"),
+                                gtk_string_list_new (norms));
+  gtk_drop_down_set_selected (self->slices_drop, 1);
+}
+
+static void
+mhar_probe_panel_init (MharProbePanel *self)
+{
   gtk_widget_init_template (GTK_WIDGET (self));
+  add_drops (self);
   self->spins[TOKENS] = add_number (self, 0, TOKENS);
   self->spins[WINDOW] = add_number (self, 1, WINDOW);
-  self->slices = gtk_string_list_new ((const char *const[]){ "2", "4", NULL });
-  self->slices_drop = add_choice (self, 2, _("_slices"),
-                                  _("Parts that a query is cut into; of checkpoints with one head"), self->slices);
-  gtk_drop_down_set_selected (self->slices_drop, 1);
-  self->slicing_drop
-      = add_choice (self, 3, _("s_licing"), _("Whether a slice is a block of coordinates or every S-th one"),
-                    gtk_string_list_new (slicings));
+  add_choices (self, 2, _("_slices"), self->slices_drop, self->slicing_drop, _("slicing"));
+  add_choices (self, 3, _("nu_ll"), self->null_drop, self->norm_drop, _("norm of the null’s queries"));
   self->spins[DRAWS] = add_number (self, 4, DRAWS);
   self->spins[SEED] = add_number (self, 5, SEED);
 }
@@ -146,6 +178,8 @@ mhar_probe_panel_read (MharProbePanel *self, MharProbeOptions *options)
   options->seed = (guint64) gtk_spin_button_get_value (self->spins[SEED]);
   options->slices = chosen_slices (self);
   options->interleaved = gtk_drop_down_get_selected (self->slicing_drop) == 1;
+  options->null_kind = (MharNullKind) MIN (gtk_drop_down_get_selected (self->null_drop), MHAR_NULL_KINDS - 1);
+  options->null_norm_slice = gtk_drop_down_get_selected (self->norm_drop) == 1;
 }
 
 static void
@@ -188,6 +222,9 @@ mhar_probe_panel_load (MharProbePanel *self, const MharSettings *settings)
     gtk_spin_button_set_value (self->spins[n], mhar_settings_get_real (settings, numbers[n].key, numbers[n].value));
   select_slices (self, (guint) mhar_settings_get_integer (settings, "slices", 4));
   gtk_drop_down_set_selected (self->slicing_drop, mhar_settings_get_integer (settings, "interleaved", 0) == 1);
+  gtk_drop_down_set_selected (self->null_drop,
+                              MIN ((guint) mhar_settings_get_integer (settings, "null", 0), MHAR_NULL_KINDS - 1));
+  gtk_drop_down_set_selected (self->norm_drop, mhar_settings_get_integer (settings, "null-norm", 0) == 1);
 }
 
 void
@@ -197,4 +234,6 @@ mhar_probe_panel_save (MharProbePanel *self, MharSettings *settings)
     mhar_settings_set_real (settings, numbers[n].key, gtk_spin_button_get_value (self->spins[n]));
   mhar_settings_set_integer (settings, "slices", (int) chosen_slices (self));
   mhar_settings_set_integer (settings, "interleaved", gtk_drop_down_get_selected (self->slicing_drop) == 1);
+  mhar_settings_set_integer (settings, "null", (int) gtk_drop_down_get_selected (self->null_drop));
+  mhar_settings_set_integer (settings, "null-norm", gtk_drop_down_get_selected (self->norm_drop) == 1);
 }

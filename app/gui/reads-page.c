@@ -10,12 +10,13 @@
 #include <glib/gi18n.h>
 
 #define LISTS_HEIGHT 228
+#define LEAST_HEIGHT 72 /* in a low window the lists scroll */
 
 struct _MharReadsPage {
   GtkBox parent;
   MharSelection *selection;
   MharDataset *set;
-  GtkWidget *what, *view, *stack, *lists[2], *note;
+  GtkWidget *what, *view, *stack, *lists_slot, *lists[2], *note;
 };
 
 G_DEFINE_FINAL_TYPE (MharReadsPage, mhar_reads_page, GTK_TYPE_BOX)
@@ -115,6 +116,11 @@ make_lists (MharReadsPage *self)
   gtk_stack_add_named (GTK_STACK (self->stack), row, "lists");
   gtk_stack_add_named (GTK_STACK (self->stack), self->note, "note");
   gtk_widget_set_size_request (self->stack, -1, LISTS_HEIGHT);
+  self->lists_slot = gtk_scrolled_window_new ();
+  gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (self->lists_slot), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
+  gtk_scrolled_window_set_min_content_height (GTK_SCROLLED_WINDOW (self->lists_slot), LEAST_HEIGHT);
+  gtk_scrolled_window_set_propagate_natural_height (GTK_SCROLLED_WINDOW (self->lists_slot), TRUE);
+  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (self->lists_slot), self->stack);
   gtk_widget_set_margin_start (self->stack, 18);
   gtk_widget_set_margin_end (self->stack, 18);
   gtk_widget_set_margin_top (self->stack, 6);
@@ -135,7 +141,7 @@ mhar_reads_page_new (MharSelection *selection)
   gtk_box_append (GTK_BOX (self), self->what);
   gtk_box_append (GTK_BOX (self), self->view);
   gtk_box_append (GTK_BOX (self), gtk_separator_new (GTK_ORIENTATION_HORIZONTAL));
-  gtk_box_append (GTK_BOX (self), self->stack);
+  gtk_box_append (GTK_BOX (self), self->lists_slot);
   g_signal_connect_object (selection, "changed", G_CALLBACK (on_selection), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->view, "notify::description", G_CALLBACK (refresh_what), self, G_CONNECT_SWAPPED);
   g_signal_connect_swapped (self, "map", G_CALLBACK (refresh), self);

@@ -62,8 +62,14 @@ mhar_run_command (const MharRunRequest *request)
     g_string_append (line, " --slicing interleaved");
   if (o->null_draws != 32)
     g_string_append_printf (line, " --null-draws %u", o->null_draws);
+  if (o->null_kind != MHAR_NULL_RANDOM)
+    g_string_append_printf (line, " --null-kind %s", mhar_null_kind_name (o->null_kind));
+  if (o->null_norm_slice)
+    g_string_append (line, " --null-norm slice");
   if (o->seed != 0)
     g_string_append_printf (line, " --seed %" G_GUINT64_FORMAT, o->seed);
+  if (o->ablation_map)
+    g_string_append (line, " --ablation-map");
   if (o->probes & MHAR_PROBE_READS)
     g_string_append (line, " --all --reads='" MHAR_READS_ALL "'");
   return g_string_free (line, FALSE);

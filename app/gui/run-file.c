@@ -2,6 +2,7 @@
 #include "app/gui/run-file.h"
 
 #include "core/h5file.h"
+#include "core/output-target.h"
 
 typedef struct {
   char *path, *from; /* `from`: the file to copy; NULL: write what is below */
@@ -49,7 +50,12 @@ write_run (const Save *save, GError **error)
 static gboolean
 copy_run (const Save *save, GError **error)
 {
-  g_autoptr (GFile) from = g_file_new_for_path (save->from), to = g_file_new_for_path (save->path);
+  guint mode;
+  g_autofree char *target = mhar_output_target (save->path, &mode, error);
+
+  if (target == NULL)
+    return FALSE;
+  g_autoptr (GFile) from = g_file_new_for_path (save->from), to = g_file_new_for_path (target);
   return g_file_copy (from, to, G_FILE_COPY_OVERWRITE, NULL, NULL, NULL, error);
 }
 

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/provenance.h"
 #include "probes/conclude.h"
+#include "probes/null-queries.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -197,6 +198,20 @@ capture_room (const MharPlan *plan, gsize n_tokens)
   return MIN (n_tokens, CLAMP (MHAR_CAPTURE_BYTES / bytes, 1, MHAR_CAPTURE_TOKENS));
 }
 
+/* What the window can say better than the probes, which speak of the command line's options. */
+static gboolean
+check_request (const MharPlan *plan, gsize n, const MharProbeOptions *options, GError **error)
+{
+  const MharSite *lonely = options->null_kind == MHAR_NULL_SWAPPED && options->null_draws > 0 ? mhar_null_lonely_site (plan) : NULL;
+
+  if (n < 2)
+    return mhar_bad_input (error, "too few tokens (%zu): the model needs two to read anything; give it more text", n);
+  if (lonely != NULL)
+    return mhar_bad_input (error, "no other read has a query like that of %s to swap it with; choose another null",
+                           lonely->label);
+  return TRUE;
+}
+
 static MharDataset *
 run_ids (Job *job, MharOpened *opened, const GArray *tokens, GError **error)
 {
@@ -209,9 +224,11 @@ run_ids (Job *job, MharOpened *opened, const GArray *tokens, GError **error)
     ids[i] = g_array_index (tokens, MharToken, i).id;
   MharProbeOptions options = job->request->options;
   mhar_run_limit_reads (&options, plan);
+  if (!check_request (plan, n, &options, error))
+    return NULL;
   job->room = capture_room (plan, n);
   job->began = g_get_monotonic_time ();
-  MharRunHooks hooks = { on_progress, on_slab, job->index == 0, job, on_partial, TRUE, job->room };
+  MharRunHooks hooks = { on_progress, on_slab, job->index == 0 && !options.ablation_map, job, on_partial, TRUE, job->room };
   return mhar_probe_run (job->devices, mhar_opened_checkpoint (opened), plan, ids, n, &options, &hooks,
                          job->cancellable, error);
 }

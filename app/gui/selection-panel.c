@@ -5,6 +5,7 @@
 #include "app/figure/sparkline.h"
 #include "app/gui/dataset-look.h"
 #include "app/gui/display.h"
+#include "app/gui/verdict-words.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
@@ -21,7 +22,7 @@ struct _MharSelectionPanel {
   MharSelection *selection;
   MharDataset *set;
   MharDisplay display;
-  GtkWidget *box, *values[N_ROWS], *verdict, *sparkline, *caption;
+  GtkWidget *box, *values[N_ROWS], *verdicts[2], *sparkline, *caption;
 };
 
 G_DEFINE_FINAL_TYPE (MharSelectionPanel, mhar_selection_panel, GTK_TYPE_WIDGET)
@@ -55,6 +56,18 @@ number (MharSelectionPanel *self, int row)
   }
 }
 
+/* "0.939 ± 0.041", between tokens. */
+static char *
+weight_text (MharSelectionPanel *self, double value)
+{
+  double spread = mhar_look_spread (self->set, mhar_selection_get_site (self->selection),
+                                    mhar_selection_get_head (self->selection),
+                                    mhar_selection_get_source (self->selection));
+  g_autofree char *weight = mhar_display_number (value, 3, FALSE), *sd = mhar_display_number (spread, 3, FALSE);
+
+  return isfinite (spread) ? g_strdup_printf ("%s ± %s", weight, sd) : g_steal_pointer (&weight);
+}
+
 /* A row in words; "–" where the selection or the run has nothing there. g_free. */
 static char *
 row_text (MharSelectionPanel *self, int row)
@@ -72,18 +85,38 @@ row_text (MharSelectionPanel *self, int row)
     return g_strdup (mhar_look_source (self->set, site, source));
   if (!isfinite (value))
     return g_strdup ("–");
+  if (row == ROW_WEIGHT)
+    return weight_text (self, value);
   return mhar_display_number (value, row == ROW_ENTROPY ? 1 : 3, row == ROW_DEVIATION);
 }
 
-/* "within the null", "beyond the null". */
-static const char *
-verdict (MharSelectionPanel *self)
+/* "→ disagreement 0.021 [0.020, 0.022]: below its null (p = 1)"; NULL where the site has none. */
+static char *
+disagreement_text (MharSelectionPanel *self)
 {
-  double deviation = number (self, ROW_DEVIATION), null = number (self, ROW_NULL);
+  MharDisagreement d = mhar_look_disagreement (self->set, mhar_selection_get_site (self->selection));
+  g_autofree char *value = mhar_interval_shown (d.trained, d.low, d.high, 3, FALSE);
+  g_autofree char *verdict = isfinite (d.trained) ? mhar_verdict_sentence (self->set, d.p) : NULL;
 
-  if (!isfinite (deviation) || !isfinite (null))
-    return "";
-  return fabs (deviation) <= null ? _("→ within what random queries reach") : _("→ beyond what random queries reach");
+  if (!isfinite (d.trained))
+    return NULL;
+  return verdict != NULL ? g_strdup_printf (_("→ disagreement %s: %s"), value, verdict)
+                         : g_strdup_printf (_("→ disagreement %s"), value);
+}
+
+/* "→ deviation: not distinguishable from its null (p = 0.42)", and the same of the site's disagreement. */
+static void
+refresh_verdicts (MharSelectionPanel *self)
+{
+  double deviation = number (self, ROW_DEVIATION);
+  g_autofree char *one = isfinite (deviation) ? mhar_deviation_verdict (self->set, deviation) : NULL;
+  g_autofree char *two = disagreement_text (self);
+  g_autofree char *first = one != NULL ? g_strdup_printf (_("→ deviation: %s"), one) : g_strdup ("");
+
+  gtk_label_set_label (GTK_LABEL (self->verdicts[0]), first);
+  gtk_label_set_label (GTK_LABEL (self->verdicts[1]), two != NULL ? two : "");
+  gtk_widget_set_visible (self->verdicts[0], one != NULL);
+  gtk_widget_set_visible (self->verdicts[1], two != NULL);
 }
 
 static void
@@ -134,7 +167,7 @@ refresh (MharSelectionPanel *self)
     gtk_label_set_label (GTK_LABEL (self->values[row]), text);
     gtk_widget_set_tooltip_text (self->values[row], text);
   }
-  gtk_label_set_label (GTK_LABEL (self->verdict), verdict (self));
+  refresh_verdicts (self);
   refresh_caption (self);
   gtk_widget_queue_draw (self->sparkline);
 }
@@ -178,6 +211,17 @@ mhar_selection_panel_class_init (MharSelectionPanelClass *class)
   gtk_widget_class_set_accessible_role (GTK_WIDGET_CLASS (class), GTK_ACCESSIBLE_ROLE_GROUP);
 }
 
+static GtkWidget *
+new_verdict (void)
+{
+  GtkWidget *label = gtk_label_new (NULL);
+
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_label_set_wrap (GTK_LABEL (label), TRUE);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), 24);
+  return label;
+}
+
 static void
 mhar_selection_panel_init (MharSelectionPanel *self)
 {
@@ -190,10 +234,8 @@ mhar_selection_panel_init (MharSelectionPanel *self)
   gtk_grid_set_column_spacing (GTK_GRID (grid), 12);
   for (int row = 0; row < N_ROWS; row++)
     add_row (self, GTK_GRID (grid), row);
-  self->verdict = gtk_label_new (NULL);
-  gtk_label_set_xalign (GTK_LABEL (self->verdict), 0);
-  gtk_label_set_wrap (GTK_LABEL (self->verdict), TRUE);
-  gtk_label_set_max_width_chars (GTK_LABEL (self->verdict), 24);
+  for (guint i = 0; i < G_N_ELEMENTS (self->verdicts); i++)
+    self->verdicts[i] = new_verdict ();
   self->sparkline = gtk_drawing_area_new ();
   gtk_drawing_area_set_content_height (GTK_DRAWING_AREA (self->sparkline), 72);
   gtk_drawing_area_set_draw_func (GTK_DRAWING_AREA (self->sparkline), draw_sparkline, self, NULL);
@@ -202,7 +244,8 @@ mhar_selection_panel_init (MharSelectionPanel *self)
   gtk_label_set_ellipsize (GTK_LABEL (self->caption), PANGO_ELLIPSIZE_MIDDLE);
   gtk_widget_add_css_class (self->caption, "dim-label");
   gtk_box_append (GTK_BOX (self->box), grid);
-  gtk_box_append (GTK_BOX (self->box), self->verdict);
+  for (guint i = 0; i < G_N_ELEMENTS (self->verdicts); i++)
+    gtk_box_append (GTK_BOX (self->box), self->verdicts[i]);
   gtk_box_append (GTK_BOX (self->box), self->sparkline);
   gtk_box_append (GTK_BOX (self->box), self->caption);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Selection"), -1);

@@ -2,12 +2,11 @@
 #include "app/gui/sentence.h"
 
 #include "app/gui/dataset-look.h"
+#include "app/gui/display.h"
+#include "app/gui/verdict-words.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
-
-/* How far from the null's mean, in its standard deviations, still counts as inside it. */
-#define BAND 2.0
 
 /* "L3.mlp, head 2" or "L3.mlp, mean of 4 heads" or "L3.mlp". */
 static char *
@@ -23,22 +22,21 @@ reader (const MharDataset *set, const MharPoint *at)
   return g_strdup_printf (_("%s, head %d"), site, at->head);
 }
 
-/* What random queries reach, against one head's deviation from the head mean. */
+/* One head's deviation from the head mean, and whether a null query deviates as much. */
 static void
 append_deviation (GString *line, const MharDataset *set, double deviation)
 {
-  double null = mhar_dataset_real (set, "null_max_deviation", NAN), points = 100 * fabs (deviation);
+  double points = 100 * fabs (deviation);
+  g_autofree char *verdict = mhar_deviation_verdict (set, deviation);
 
   if (deviation >= 0)
     g_string_append_printf (line, _(", %.1f points above the head mean"), points);
   else
     g_string_append_printf (line, _(", %.1f points below the head mean"), points);
-  if (isnan (null))
-    g_string_append (line, _("; there is no null to compare with (0 draws)"));
-  else if (fabs (deviation) > null)
-    g_string_append_printf (line, _(" — beyond what a random query of this norm reaches (%.1f)"), 100 * null);
+  if (verdict == NULL)
+    g_string_append (line, _("; there is no null to compare with"));
   else
-    g_string_append_printf (line, _(" — inside what a random query of this norm reaches (%.1f)"), 100 * null);
+    g_string_append_printf (line, _(" — the deviation: %s"), verdict);
 }
 
 static char *
@@ -46,6 +44,7 @@ cell (const MharDataset *set, const MharPoint *at)
 {
   double weight = mhar_look_cell (set, "weight", at->site, at->head, at->source);
   double deviation = at->head >= 0 ? mhar_look_cell (set, "deviation", at->site, at->head, at->source) : NAN;
+  double spread = mhar_look_spread (set, at->site, at->head, at->source);
   int sources = mhar_look_n_sources (set, at->site);
   const char *source = mhar_look_source (set, at->site, at->source);
   g_autofree char *who = reader (set, at);
@@ -60,6 +59,8 @@ cell (const MharDataset *set, const MharPoint *at)
     return g_string_free (line, FALSE);
   }
   g_string_printf (line, _("%s reads %.1f %% of %s"), who, 100 * weight, source);
+  if (!isnan (spread))
+    g_string_append_printf (line, _(" (± %.1f between tokens)"), 100 * spread);
   if (!isnan (deviation))
     append_deviation (line, set, deviation);
   else
@@ -68,19 +69,20 @@ cell (const MharDataset *set, const MharPoint *at)
   return g_string_free (line, FALSE);
 }
 
-/* Where `value` lies against a null of that mean and standard deviation. */
-static const char *
-verdict (double value, double null, double sd)
+/* What null queries reach, and what follows. */
+static void
+append_null (GString *line, const MharDataset *set, const MharDisagreement *d)
 {
-  if (isnan (null))
-    return _("there is no null to compare with");
-  if (isnan (sd))
-    return value > null ? _("above the one draw there is") : _("not above the one draw there is");
-  if (value > null + BAND * sd)
-    return _("more than random queries do");
-  if (value < null - BAND * sd)
-    return _("less than random queries do");
-  return _("inside the null");
+  g_autofree char *verdict = mhar_verdict_sentence (set, d->p);
+
+  if (!isnan (d->null) && !isnan (d->null_sd))
+    g_string_append_printf (line, _(", its null by %.4f ± %.4f"), d->null, d->null_sd);
+  else if (!isnan (d->null))
+    g_string_append_printf (line, _(", its null, one draw, by %.4f"), d->null);
+  if (verdict != NULL)
+    g_string_append_printf (line, " — %s", verdict);
+  else
+    g_string_append (line, isnan (d->null) ? _(" — there is no null to compare with") : _(" — this run holds no p-value"));
 }
 
 static char *
@@ -89,23 +91,18 @@ disagreement (const MharDataset *set, const MharPoint *at)
   MharDisagreement d = mhar_look_disagreement (set, at->site);
   gboolean many = mhar_look_n_heads (set, at->site) > 1;
   const char *site = mhar_look_site (set, at->site);
-  const char *format
-      = many ? _("%s: its heads disagree by %.4f nat") : _("%s: the slices of its query disagree by %.4f nat");
 
   if (mhar_look_n_sources (set, at->site) == 1)
     return g_strdup_printf (_("%s has one source: there is nothing to disagree about"), site);
   if (isnan (d.trained))
     return g_strdup_printf (_("%s: this run holds no disagreement"), site);
+  g_autofree char *value = mhar_interval_shown (d.trained, d.low, d.high, 4, FALSE);
   g_autoptr (GString) line = g_string_new (NULL);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-  g_string_printf (line, format, site, d.trained);
-#pragma GCC diagnostic pop
-  if (!isnan (d.null) && !isnan (d.null_sd))
-    g_string_append_printf (line, _(", random queries by %.4f ± %.4f"), d.null, d.null_sd);
-  else if (!isnan (d.null))
-    g_string_append_printf (line, _(", a random query by %.4f"), d.null);
-  g_string_append_printf (line, " — %s", verdict (d.trained, d.null, d.null_sd));
+  if (many)
+    g_string_printf (line, _("%s: its heads disagree by %s nat"), site, value);
+  else
+    g_string_printf (line, _("%s: the slices of its query disagree by %s nat"), site, value);
+  append_null (line, set, &d);
   return g_strdup (line->str);
 }
 
@@ -181,6 +178,8 @@ comparison (const MharDataset *set, const MharDataset *other, const MharPoint *a
 static char *
 nothing_selected (const MharDataset *set)
 {
+  if (mhar_look_n_sites (set) == 0 && mhar_dataset_get (set, "coefficient") != NULL)
+    return g_strdup (_("A hyper-connected model: how much each input takes of each output is fixed, and is under Maps"));
   if (mhar_look_n_sites (set) == 0)
     return g_strdup (
         _("A plain Transformer: nothing reads over depth, so only the collinearity of its outputs is shown"));

@@ -3,14 +3,17 @@
 
 #include "app/gui/dataset-look.h"
 #include "app/gui/display.h"
+#include "app/gui/verdict-words.h"
 
+#include <glib/gi18n.h>
 #include <math.h>
 
 struct _MharSiteRow {
   GObject parent;
   guint index;
   char *label;
-  double values[MHAR_SITE_N_COLUMNS];
+  double values[MHAR_SITE_N_COLUMNS], low, high, null_sd;
+  char *verdict; /* NULL: none */
 };
 
 G_DEFINE_FINAL_TYPE (MharSiteRow, mhar_site_row, G_TYPE_OBJECT)
@@ -19,6 +22,7 @@ static void
 finalize (GObject *object)
 {
   g_free (MHAR_SITE_ROW (object)->label);
+  g_free (MHAR_SITE_ROW (object)->verdict);
   G_OBJECT_CLASS (mhar_site_row_parent_class)->finalize (object);
 }
 
@@ -62,6 +66,12 @@ mhar_site_row_update (MharSiteRow *self, const MharDataset *set)
   self->values[MHAR_SITE_TRAINED] = d.trained;
   self->values[MHAR_SITE_NULL] = d.null;
   self->values[MHAR_SITE_EXCESS] = d.trained - d.null;
+  self->values[MHAR_SITE_P] = d.p;
+  self->low = d.low;
+  self->high = d.high;
+  self->null_sd = d.null_sd;
+  g_free (self->verdict);
+  self->verdict = mhar_verdict_sentence (set, d.p);
   g_signal_emit (self, changed_signal, 0);
 }
 
@@ -107,5 +117,24 @@ mhar_site_row_text (const MharSiteRow *self, MharSiteColumn column)
     return g_strdup_printf ("%.0f", value);
   if (column == MHAR_SITE_ENTROPY)
     return g_strdup_printf ("%.2f", value);
+  if (column == MHAR_SITE_P)
+    return mhar_p_value_shown (value);
   return mhar_display_number (value, 3, column == MHAR_SITE_EXCESS);
+}
+
+char *
+mhar_site_row_details (const MharSiteRow *self)
+{
+  double trained = self->values[MHAR_SITE_TRAINED], null = self->values[MHAR_SITE_NULL];
+
+  if (isnan (trained))
+    return NULL;
+  g_autofree char *value = mhar_interval_shown (trained, self->low, self->high, 4, FALSE);
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_string_printf (text, _("%s: disagreement %s nat"), self->label, value);
+  if (!isnan (null) && !isnan (self->null_sd))
+    g_string_append_printf (text, _(", null %.4f ± %.4f"), null, self->null_sd);
+  if (self->verdict != NULL)
+    g_string_append_printf (text, "\n%s", self->verdict);
+  return g_strdup (text->str);
 }

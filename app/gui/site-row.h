@@ -16,6 +16,7 @@ typedef enum {
   MHAR_SITE_TRAINED,
   MHAR_SITE_NULL,
   MHAR_SITE_EXCESS,
+  MHAR_SITE_P,
   MHAR_SITE_N_COLUMNS
 } MharSiteColumn;
 
@@ -36,5 +37,7 @@ guint mhar_site_row_index (const MharSiteRow *row);
 double mhar_site_row_value (const MharSiteRow *row, MharSiteColumn column);
 /* As shown, in the locale's form; g_free. */
 char *mhar_site_row_text (const MharSiteRow *row, MharSiteColumn column);
+/* The site's disagreement with its interval, its null, and the verdict; NULL where there is none. g_free. */
+char *mhar_site_row_details (const MharSiteRow *row);
 
 G_END_DECLS

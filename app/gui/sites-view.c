@@ -28,7 +28,19 @@ struct _MharSitesView {
 G_DEFINE_FINAL_TYPE (MharSitesView, mhar_sites_view, GTK_TYPE_WIDGET)
 
 static const char *const titles[MHAR_SITE_N_COLUMNS]
-    = { N_("site"), N_("N"), N_("entr."), N_("JS"), N_("null"), N_("excess") };
+    = { N_("site"), N_("N"), N_("entr."), N_("JS"), N_("null"), N_("excess"), N_("p") };
+
+/* Made when it is asked for: rows are many and change often. */
+static gboolean
+on_tooltip (GtkWidget *label G_GNUC_UNUSED, int x G_GNUC_UNUSED, int y G_GNUC_UNUSED,
+            gboolean keyboard G_GNUC_UNUSED, GtkTooltip *tooltip, GtkListItem *item)
+{
+  MharSiteRow *row = gtk_list_item_get_item (item);
+  g_autofree char *text = row != NULL ? mhar_site_row_details (row) : NULL;
+
+  gtk_tooltip_set_text (tooltip, text);
+  return text != NULL;
+}
 
 static void
 on_setup (GtkSignalListItemFactory *factory G_GNUC_UNUSED, GtkListItem *item, gpointer column)
@@ -37,6 +49,8 @@ on_setup (GtkSignalListItemFactory *factory G_GNUC_UNUSED, GtkListItem *item, gp
 
   gtk_label_set_xalign (GTK_LABEL (label), GPOINTER_TO_INT (column) == MHAR_SITE_LABEL ? 0 : 1);
   gtk_widget_add_css_class (label, "number");
+  gtk_widget_set_has_tooltip (label, TRUE);
+  g_signal_connect_object (label, "query-tooltip", G_CALLBACK (on_tooltip), item, 0);
   gtk_list_item_set_child (item, label);
 }
 

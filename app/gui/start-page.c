@@ -19,7 +19,7 @@ static const struct {
 
 struct _MharStartPage {
   GtkBox parent;
-  GtkBox *cards;
+  GtkFlowBox *cards;
   GtkWidget *recent_box, *folder_button;
   GtkListBox *recent_list;
   GtkPicture *pictures[G_N_ELEMENTS (demos)];
@@ -71,6 +71,16 @@ new_card (MharStartPage *self, guint i, const char *uri)
   return button;
 }
 
+/* Beside the other, or below it where there is no room. The button has the focus, not its place. */
+static void
+add_card (MharStartPage *self, guint i, const char *uri)
+{
+  GtkWidget *card = new_card (self, i, uri);
+
+  gtk_flow_box_insert (self->cards, card, -1);
+  gtk_widget_set_focusable (gtk_widget_get_parent (card), FALSE);
+}
+
 static void
 dispose (GObject *object)
 {
@@ -103,7 +113,7 @@ mhar_start_page_init (MharStartPage *self)
     g_autofree char *folder = g_path_get_dirname (config);
     g_autofree char *uri = g_filename_to_uri (folder, NULL, NULL);
     if (uri != NULL)
-      gtk_box_append (self->cards, new_card (self, i, uri));
+      add_card (self, i, uri);
   }
   mhar_start_page_set_dark (self, FALSE);
 }

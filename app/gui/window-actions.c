@@ -86,6 +86,7 @@ static const struct {
   { "compare-file", compare_file },
   { "compare-close", mhar_window_close_other },
   { "run", mhar_window_run },
+  { "measure", mhar_window_measure },
   { "stop", mhar_window_stop },
   { "export-menu", export_menu },
   { "export-picture", mhar_window_export_picture },
@@ -198,12 +199,14 @@ mhar_window_update_actions (MharWindow *self)
 {
   gboolean checkpoint = self->opened != NULL && mhar_opened_checkpoint (self->opened) != NULL;
   gboolean working = g_strcmp0 (gtk_stack_get_visible_child_name (self->root_stack), "work") == 0;
-  gboolean results = self->set != NULL && working;
+  gboolean results = mhar_centre_get_dataset (self->centre) != NULL && working;
   MharFigureOptions options;
   MharFigureKind kind;
+  gboolean ablation = mhar_centre_get_page (self->centre) == MHAR_PAGE_ABLATION;
   gboolean figure = results && mhar_centre_get_figure (self->centre, &kind, &options);
 
   enable (self, "run", checkpoint && working && self->running == NULL);
+  enable (self, "measure", checkpoint && working && self->running == NULL && mhar_opened_plan (self->opened)->sites->len > 0);
   enable (self, "stop", self->running != NULL && !g_cancellable_is_cancelled (self->running));
   enable (self, "open-text", checkpoint);
   enable (self, "compare-close", self->other != NULL);
@@ -215,5 +218,5 @@ mhar_window_update_actions (MharWindow *self)
   enable (self, "export-numbers", results);
   enable (self, "export-run", results && self->running == NULL);
   enable (self, "copy-value", results);
-  enable (self, "copy-command", self->ran != NULL && working);
+  enable (self, "copy-command", working && (ablation ? self->measured_ran : self->ran) != NULL);
 }

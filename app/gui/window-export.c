@@ -5,6 +5,7 @@
 #include "app/gui/run-command.h"
 #include "app/gui/run-file.h"
 #include "app/gui/saving.h"
+#include "app/gui/target-guard.h"
 
 #include <glib/gi18n.h>
 #include <string.h>
@@ -27,7 +28,7 @@ get_figure (MharWindow *self, gboolean as_shown, MharFigureKind *kind, MharFigur
   options->family = NULL;
   options->font_size = 0;
   options->bare = options->screen = FALSE;
-  if (as_shown || (*kind != MHAR_FIGURE_DEVIATION && *kind != MHAR_FIGURE_DEPTH_MAP))
+  if (as_shown || (*kind != MHAR_FIGURE_DEVIATION && *kind != MHAR_FIGURE_DEPTH_MAP && *kind != MHAR_FIGURE_COEFFICIENTS))
     return TRUE;
   options->first_sites = plain.first_sites;
   options->head = plain.head;
@@ -55,7 +56,7 @@ save_picture (MharWindow *self, const char *path, GError **error)
   MharFigureKind kind;
 
   if (get_figure (self, g_strcmp0 (part, AS_SHOWN) == 0, &kind, &options))
-    mhar_saving_figure (path, self->set, kind, &options, error);
+    mhar_saving_figure (path, mhar_centre_get_dataset (self->centre), kind, &options, error);
 }
 
 static void
@@ -64,7 +65,7 @@ save_numbers (MharWindow *self, const char *path, GError **error)
   g_autoptr (MharNumbers) numbers = mhar_centre_get_numbers (self->centre);
   g_autofree char *csv = mhar_numbers_csv (numbers);
 
-  g_file_set_contents_full (path, csv, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0666, error);
+  mhar_target_write (path, csv, error);
 }
 
 static void
@@ -77,6 +78,19 @@ report (MharWindow *self, const char *path, const GError *error, const char *act
     mhar_window_show_notice (self, GTK_MESSAGE_ERROR, error->message, _("Choose another place…"), action);
   else
     mhar_window_show_notice (self, GTK_MESSAGE_INFO, text, NULL, NULL);
+}
+
+/* Whether nothing that is read here would be lost at `path`; says so where it would. */
+static gboolean
+is_free (MharWindow *self, const char *path, const char *action)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (mhar_target_is_free (path, self->opened, &error) && mhar_target_is_free (path, self->other, &error)
+      && mhar_target_is_not (path, self->text_path, &error))
+    return TRUE;
+  report (self, path, error, action);
+  return FALSE;
 }
 
 typedef struct {
@@ -98,7 +112,7 @@ on_response (GtkNativeDialog *dialog, int response, MharWindow *self)
   g_autoptr (GError) error = NULL;
 
   gtk_native_dialog_hide (dialog);
-  if (path == NULL || self->set == NULL)
+  if (path == NULL || mhar_centre_get_dataset (self->centre) == NULL || !is_free (self, path, export->action))
     return;
   if (export == &picture)
     mhar_settings_set_string (mhar_window_settings (self), CHOICE,
@@ -169,6 +183,13 @@ on_run_saved (GObject *source, GAsyncResult *result, gpointer path)
     report (self, name, error, "win.export-run");
 }
 
+/* The run that the page shows; NULL: it is a saved one. */
+static const MharRunResult *
+shown_result (const MharWindow *self)
+{
+  return mhar_centre_get_page (self->centre) == MHAR_PAGE_ABLATION ? self->measured : self->result;
+}
+
 static void
 on_run_response (GtkNativeDialog *dialog, int response, MharWindow *self)
 {
@@ -177,18 +198,20 @@ on_run_response (GtkNativeDialog *dialog, int response, MharWindow *self)
   g_autofree char *path = file != NULL ? g_file_get_path (file) : NULL;
 
   gtk_native_dialog_hide (dialog);
-  if (path == NULL || self->set == NULL)
+  const MharRunResult *result = shown_result (self);
+  if (path == NULL || !is_free (self, path, "win.export-run"))
     return;
-  if (self->result != NULL)
-    mhar_run_save_async (G_OBJECT (self), self->result, path, on_run_saved, g_strdup (path));
-  else
+  if (result != NULL)
+    mhar_run_save_async (G_OBJECT (self), result, path, on_run_saved, g_strdup (path));
+  else if (mhar_opened_checkpoint (self->opened) == NULL)
     mhar_run_copy_async (G_OBJECT (self), mhar_opened_path (self->opened), path, on_run_saved, g_strdup (path));
 }
 
 void
 mhar_window_export_run (MharWindow *self)
 {
-  g_autofree char *name = suggested_name (self, "run", "mhar.h5");
+  gboolean ablation = mhar_centre_get_page (self->centre) == MHAR_PAGE_ABLATION;
+  g_autofree char *name = suggested_name (self, ablation ? "ablation" : "run", "mhar.h5");
   GtkFileChooserNative *chooser = new_chooser (self, _("Save the whole run"), name);
 
   g_signal_connect_object (chooser, "response", G_CALLBACK (on_run_response), self, 0);
@@ -204,7 +227,7 @@ mhar_window_copy_picture (MharWindow *self)
 
   if (!get_figure (self, TRUE, &kind, &options))
     return;
-  g_autoptr (GdkTexture) texture = mhar_saving_texture (self->set, kind, &options, &error);
+  g_autoptr (GdkTexture) texture = mhar_saving_texture (mhar_centre_get_dataset (self->centre), kind, &options, &error);
   if (texture == NULL) {
     mhar_window_show_notice (self, GTK_MESSAGE_ERROR, error->message, NULL, NULL);
     return;
@@ -222,6 +245,7 @@ mhar_window_copy_value (MharWindow *self)
 void
 mhar_window_copy_command (MharWindow *self)
 {
-  g_autofree char *command = mhar_run_command (self->ran);
+  gboolean ablation = mhar_centre_get_page (self->centre) == MHAR_PAGE_ABLATION;
+  g_autofree char *command = mhar_run_command (ablation ? self->measured_ran : self->ran);
   gdk_clipboard_set_text (gtk_widget_get_clipboard (GTK_WIDGET (self)), command);
 }

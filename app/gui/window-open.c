@@ -33,6 +33,19 @@ complain (MharWindow *self, const GError *error, gboolean other)
                            other ? "win.compare-folder" : "win.open-folder");
 }
 
+/* The steps of a training run are what its file is about, and nothing else has a page of them. */
+static void
+turn_to_steps (MharWindow *self)
+{
+  MharDataset *root = mhar_opened_root (self->opened);
+  gboolean series = root != NULL && mhar_dataset_find_child (root, "series") != NULL;
+
+  if (series)
+    mhar_centre_set_page (self->centre, MHAR_PAGE_SERIES);
+  else if (mhar_centre_get_page (self->centre) == MHAR_PAGE_SERIES)
+    mhar_centre_set_page (self->centre, MHAR_PAGE_MAPS);
+}
+
 /* Takes `opened` as what the window is about; the text stays, for another checkpoint may run it too. */
 static void
 take_opened (MharWindow *self, MharOpened *opened)
@@ -59,6 +72,7 @@ take_opened (MharWindow *self, MharOpened *opened)
     mhar_window_show_saved (self, 0);
   else
     mhar_window_refresh (self);
+  turn_to_steps (self);
 }
 
 /* The first of a saved run is compared with the one shown, where it is another; else the second. */
@@ -71,6 +85,9 @@ mhar_window_show_saved (MharWindow *self, guint index)
     return;
   g_clear_pointer (&self->set, mhar_dataset_unref);
   self->set = mhar_dataset_ref (g_ptr_array_index ((GPtrArray *) results, index));
+  g_clear_pointer (&self->measured_set, mhar_dataset_unref);
+  if (mhar_figure_available (self->set, MHAR_FIGURE_ABLATION))
+    self->measured_set = mhar_dataset_ref (self->set);
   if (self->other == NULL) {
     g_clear_pointer (&self->other_set, mhar_dataset_unref);
     if (results->len > 1)
@@ -279,6 +296,8 @@ load_text (MharWindow *self, const char *path, const char *name)
   /* A copy: the file may change under a map. */
   g_autoptr (GBytes) bytes = g_bytes_new (g_mapped_file_get_contents (map), g_mapped_file_get_length (map));
   mhar_prompt_panel_set_text (self->prompt, bytes, name);
+  g_free (self->text_path);
+  self->text_path = g_strdup (path);
 }
 
 static void

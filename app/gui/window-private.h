@@ -50,8 +50,13 @@ struct _MharWindow {
   GCancellable *opening;
   MharRunResult *result;      /* of the last run; NULL: none yet, or what is open is a saved run */
   MharDataset *set, *other_set; /* shown */
+  MharRunResult *measured;      /* the last ablation map's run; NULL: none */
+  MharDataset *measured_set;    /* shown; of a saved run what it holds */
+  gboolean measuring;           /* what runs is for an ablation map */
   GCancellable *running;      /* NULL: nothing runs */
   MharRunRequest *ran;        /* what `result` answers; its text, options and device */
+  MharRunRequest *measured_ran; /* likewise of `measured` */
+  char *text_path;            /* of the file that the text was read from; NULL: none */
   GPtrArray *devices;         /* specs (char *) behind device_drop */
 };
 
@@ -89,6 +94,8 @@ void mhar_window_show_saved (MharWindow *self, guint index);
 
 /* window-run.c */
 void mhar_window_run (MharWindow *self);
+/* The ablation map of what is open, as a run of its own. */
+void mhar_window_measure (MharWindow *self);
 void mhar_window_stop (MharWindow *self);
 void mhar_window_forget_run (MharWindow *self);
 void mhar_window_find_devices (MharWindow *self);

@@ -33,10 +33,14 @@ mhar_window_forget_run (MharWindow *self)
 {
   mhar_window_stop (self);
   g_clear_object (&self->running); /* what it still sends is not wanted */
+  self->measuring = FALSE;
   g_clear_pointer (&self->result, mhar_run_result_unref);
   g_clear_pointer (&self->ran, mhar_run_request_free);
   g_clear_pointer (&self->set, mhar_dataset_unref);
   g_clear_pointer (&self->other_set, mhar_dataset_unref);
+  g_clear_pointer (&self->measured, mhar_run_result_unref);
+  g_clear_pointer (&self->measured_ran, mhar_run_request_free);
+  g_clear_pointer (&self->measured_set, mhar_dataset_unref);
   mhar_probe_panel_set_ran (self->probe, NULL);
   gtk_stack_set_visible_child_name (self->run_stack, "run");
 }
@@ -69,7 +73,7 @@ on_progress (const MharRunProgress *progress, gpointer data)
   show_progress (self, progress);
   if (progress->partial == NULL)
     return;
-  MharDataset **shown = progress->index == 0 ? &self->set : &self->other_set;
+  MharDataset **shown = self->measuring ? &self->measured_set : progress->index == 0 ? &self->set : &self->other_set;
   g_clear_pointer (shown, mhar_dataset_unref);
   *shown = mhar_dataset_ref (progress->partial);
   mhar_window_refresh (self);
@@ -96,6 +100,16 @@ show_note (MharWindow *self)
   mhar_prompt_panel_set_note (self->prompt, note->str);
 }
 
+/* Says how far a stopped run came. */
+static void
+show_stopped (MharWindow *self, const MharDataset *set, const char *action)
+{
+  const char *const *warnings = mhar_dataset_strings (set, "warnings");
+  guint n = warnings != NULL ? g_strv_length ((char **) warnings) : 0;
+
+  mhar_window_show_notice (self, GTK_MESSAGE_INFO, n > 0 ? warnings[n - 1] : _("stopped"), _("Run again"), action);
+}
+
 static void
 take_result (MharWindow *self, MharRunResult *result, MharRunRequest *request)
 {
@@ -112,12 +126,42 @@ take_result (MharWindow *self, MharRunResult *result, MharRunRequest *request)
   }
   mhar_probe_panel_set_ran (self->probe, &request->options);
   show_note (self);
-  if (result->stopped) {
-    const char *const *warnings = mhar_dataset_strings (self->set, "warnings");
-    guint n = warnings != NULL ? g_strv_length ((char **) warnings) : 0;
-    mhar_window_show_notice (self, GTK_MESSAGE_INFO, n > 0 ? warnings[n - 1] : _("stopped"), _("Run again"),
-                             "win.run");
-  }
+  if (result->stopped)
+    show_stopped (self, self->set, "win.run");
+}
+
+/* The button that was pressed was away meanwhile; keys go to what it made, but for someone who types. */
+static void
+focus_map (MharWindow *self)
+{
+  GtkWidget *focus = gtk_window_get_focus (GTK_WINDOW (self));
+
+  if (mhar_centre_get_page (self->centre) == MHAR_PAGE_ABLATION && (focus == NULL || !GTK_IS_TEXT_VIEW (focus)))
+    mhar_centre_focus (self->centre);
+}
+
+static void
+take_measured (MharWindow *self, MharRunResult *result, MharRunRequest *request)
+{
+  g_clear_pointer (&self->measured, mhar_run_result_unref);
+  g_clear_pointer (&self->measured_ran, mhar_run_request_free);
+  g_clear_pointer (&self->measured_set, mhar_dataset_unref);
+  self->measured = result;
+  self->measured_ran = request;
+  self->measured_ran->options.batch = result->options.batch;
+  self->measured_set = mhar_dataset_ref (g_ptr_array_index (result->sets, 0));
+  if (result->stopped)
+    show_stopped (self, self->measured_set, "win.measure");
+  focus_map (self);
+}
+
+/* A measurement that came to nothing leaves the last one. */
+static void
+restore_measured (MharWindow *self)
+{
+  g_clear_pointer (&self->measured_set, mhar_dataset_unref);
+  if (self->measured != NULL)
+    self->measured_set = mhar_dataset_ref (g_ptr_array_index (self->measured->sets, 0));
 }
 
 static void
@@ -137,10 +181,15 @@ on_done (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
   MharRunRequest *request = g_object_steal_data (G_OBJECT (self->running), "request");
   g_clear_object (&self->running);
   gtk_stack_set_visible_child_name (self->run_stack, "run");
-  if (done != NULL)
+  if (done != NULL && self->measuring)
+    take_measured (self, done, request);
+  else if (done != NULL)
     take_result (self, done, request);
   else
     mhar_run_request_free (request);
+  if (done == NULL && self->measuring)
+    restore_measured (self);
+  self->measuring = FALSE;
   if (error != NULL && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     mhar_window_show_notice (self, GTK_MESSAGE_ERROR, error->message, _("Edit the text"), "win.focus-text");
   mhar_window_refresh (self);
@@ -187,12 +236,16 @@ copy_request (const MharRunRequest *from)
   return to;
 }
 
-void
-mhar_window_run (MharWindow *self)
+static gboolean
+can_run (const MharWindow *self)
 {
-  if (self->running != NULL || self->opened == NULL || mhar_opened_checkpoint (self->opened) == NULL)
-    return;
-  MharRunRequest *request = make_request (self);
+  return self->running == NULL && self->opened != NULL && mhar_opened_checkpoint (self->opened) != NULL;
+}
+
+/* Takes the request. */
+static void
+start (MharWindow *self, MharRunRequest *request)
+{
   Running *running = g_new0 (Running, 1);
 
   mhar_window_hide_notice (self);
@@ -208,6 +261,32 @@ mhar_window_run (MharWindow *self)
   gtk_stack_set_visible_child_name (self->run_stack, "stop");
   mhar_window_refresh (self);
   mhar_run_async (request, self->running, on_progress, on_done, running);
+}
+
+void
+mhar_window_run (MharWindow *self)
+{
+  if (can_run (self))
+    start (self, make_request (self));
+}
+
+void
+mhar_window_measure (MharWindow *self)
+{
+  gint64 most = mhar_centre_get_ablation_tokens (self->centre);
+
+  if (!can_run (self) || mhar_opened_plan (self->opened)->sites->len == 0)
+    return;
+  MharRunRequest *request = make_request (self);
+  g_clear_pointer (&request->previous, mhar_run_result_unref);
+  g_clear_pointer (&request->other, mhar_opened_unref);
+  request->options.probes = MHAR_PROBE_INTERVENTIONS;
+  request->options.reads = NULL;
+  request->options.ablation_map = TRUE;
+  request->options.max_tokens = request->options.max_tokens > 0 ? MIN (request->options.max_tokens, most) : most;
+  self->measuring = TRUE;
+  mhar_centre_set_page (self->centre, MHAR_PAGE_ABLATION);
+  start (self, request);
 }
 
 void

@@ -40,7 +40,8 @@ mhar_window_refresh_sentence (MharWindow *self)
 {
   MharPoint at = { mhar_centre_get_page (self->centre), mhar_selection_get_site (self->selection),
                    mhar_selection_get_head (self->selection), mhar_selection_get_source (self->selection) };
-  g_autofree char *text = mhar_sentence (self->set, self->other_set, &at);
+  const char *words = mhar_centre_get_words (self->centre);
+  g_autofree char *text = words != NULL ? g_strdup (words) : mhar_sentence (self->set, self->other_set, &at);
   g_autofree char *valid = g_utf8_make_valid (text, -1);
 
   if (g_str_equal (gtk_label_get_label (self->sentence), valid))
@@ -101,7 +102,13 @@ void
 mhar_window_refresh (MharWindow *self)
 {
   gboolean saved = self->opened != NULL && mhar_opened_checkpoint (self->opened) == NULL;
-  MharShown shown = { self->set, self->other_set, NULL, NULL, NULL };
+  MharDataset *root = saved ? mhar_opened_root (self->opened) : NULL;
+  const MharPlan *plan = self->opened != NULL ? mhar_opened_plan (self->opened) : NULL;
+  MharShown shown = { .set = self->set,
+                      .other = self->other_set,
+                      .measured = self->measured_set,
+                      .series = root != NULL ? mhar_dataset_find_child (root, "series") : NULL,
+                      .measurable = plan != NULL && plan->sites->len > 0 };
 
   refresh_title (self);
   if (self->result != NULL && self->set == g_ptr_array_index (self->result->sets, 0)) {
@@ -117,9 +124,11 @@ mhar_window_refresh (MharWindow *self)
   gtk_widget_set_visible (GTK_WIDGET (self->prompt), !saved);
   gtk_widget_set_visible (GTK_WIDGET (self->probe), !saved);
   gtk_widget_set_visible (self->run_box, self->opened != NULL && !saved);
+  /* What cannot be changed in a run gives its room to the progress, so that a narrow window stays as it is. */
+  gtk_widget_set_visible (GTK_WIDGET (self->device_drop), self->running == NULL);
   gtk_widget_set_visible (GTK_WIDGET (self->export_button), self->opened != NULL);
   gtk_widget_set_visible (GTK_WIDGET (self->sentence), self->opened != NULL);
-  mhar_selection_set_dataset (self->selection, self->set);
+  mhar_selection_set_dataset (self->selection, self->set != NULL ? self->set : self->measured_set);
   mhar_selection_panel_set_dataset (self->selection_panel, self->set);
   mhar_centre_show (self->centre, &shown, empty_text (self));
   if (mhar_selection_choose_largest (self->selection))
@@ -182,7 +191,8 @@ on_close (GtkWindow *window)
     mhar_settings_set_integer (settings, "width", width);
     mhar_settings_set_integer (settings, "height", height);
   }
-  mhar_settings_set_string (settings, "page", mhar_page_name (mhar_centre_get_page (self->centre)));
+  MharPage page = mhar_centre_get_page (self->centre);
+  mhar_settings_set_string (settings, "page", mhar_page_name (page == MHAR_PAGE_SERIES ? MHAR_PAGE_MAPS : page));
   mhar_settings_set_string (settings, "scale", mhar_display_scale_name (display->scale));
   mhar_settings_set_real (settings, "low", display->low);
   mhar_settings_set_real (settings, "high", display->high);
@@ -222,7 +232,11 @@ finalize (GObject *object)
   g_clear_pointer (&self->ran, mhar_run_request_free);
   g_clear_pointer (&self->set, mhar_dataset_unref);
   g_clear_pointer (&self->other_set, mhar_dataset_unref);
+  g_clear_pointer (&self->measured, mhar_run_result_unref);
+  g_clear_pointer (&self->measured_ran, mhar_run_request_free);
+  g_clear_pointer (&self->measured_set, mhar_dataset_unref);
   g_clear_pointer (&self->devices, g_ptr_array_unref);
+  g_clear_pointer (&self->text_path, g_free);
   G_OBJECT_CLASS (mhar_window_parent_class)->finalize (object);
 }
 
@@ -273,6 +287,8 @@ mhar_window_init (MharWindow *self)
   g_signal_connect_object (self->selection, "changed", G_CALLBACK (mhar_window_refresh_sentence), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->centre, "page-changed", G_CALLBACK (on_page_changed), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->centre, "words-changed", G_CALLBACK (mhar_window_refresh_sentence), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (self->centre, "display-changed", G_CALLBACK (on_display_changed), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->notice, "response", G_CALLBACK (mhar_window_hide_notice), self, G_CONNECT_SWAPPED);
   mhar_window_add_actions (self);

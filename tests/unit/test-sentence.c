@@ -5,6 +5,7 @@
 #include "app/gui/display.h"
 #include "app/gui/numbers.h"
 #include "app/gui/sentence.h"
+#include "app/gui/verdict-words.h"
 
 #include <locale.h>
 #include <math.h>
@@ -13,6 +14,7 @@
 #define SITES 3
 #define HEADS 2
 #define SOURCES 3
+#define DRAWS 39
 
 static MharField *
 add (MharDataset *set, const char *name, MharFieldType type, guint n_dims, const char *const *dims, const gsize *shape)
@@ -41,7 +43,29 @@ add_labels (MharDataset *set)
   }
 }
 
-/* At L0.mlp head 0 reads 80 % of embed, head 1 60 %: deviations of ±10 points, against a null of 12. */
+static double *
+add_f64 (MharDataset *set, const char *name, gsize columns, const char *dim)
+{
+  const char *dims[] = { "site", dim };
+  const gsize shape[] = { SITES, columns };
+  return add (set, name, MHAR_FIELD_F64, columns > 1 ? 2 : 1, dims, shape)->data.f64;
+}
+
+/* A null of DRAWS draws whose largest deviations at L0.mlp are 0.01, 0.02 …, and p-values as given. */
+static void
+add_null (MharDataset *set, double p)
+{
+  double *null = add_f64 (set, "max_deviation_null", DRAWS, "draw");
+
+  for (gsize i = 0; i < SITES * DRAWS; i++)
+    null[i] = i / DRAWS == 1 ? 0.01 * (double)(i % DRAWS + 1) : NAN;
+  add_f64 (set, "head_js_p_value", 1, "")[1] = p;
+  add_f64 (set, "head_js_site_low", 1, "")[1] = 0.04;
+  add_f64 (set, "head_js_site_high", 1, "")[1] = 0.06;
+  mhar_dataset_set_integer (set, "draws", DRAWS);
+}
+
+/* At L0.mlp head 0 reads 80 % of embed, head 1 60 %: deviations of ±10 points. */
 static MharDataset *
 new_run (void)
 {
@@ -52,6 +76,7 @@ new_run (void)
 
   add_labels (set);
   MharField *weight = add (set, "weight", MHAR_FIELD_F32, 3, dims, shape);
+  MharField *spread = add (set, "weight_sd", MHAR_FIELD_F32, 3, dims, shape);
   MharField *deviation = add (set, "deviation", MHAR_FIELD_F32, 3, dims, shape);
   MharField *entropy = add (set, "entropy", MHAR_FIELD_F32, 2, dims, shape);
   MharField *js = add (set, "head_js", MHAR_FIELD_F32, 1, dims, shape);
@@ -61,6 +86,7 @@ new_run (void)
     weight->data.f32[h * SOURCES] = 1;
     weight->data.f32[at] = embed[h];
     weight->data.f32[at + 1] = 1 - embed[h];
+    spread->data.f32[at] = spread->data.f32[at + 1] = 0.07f;
     deviation->data.f32[at] = embed[h] - 0.7f;
     deviation->data.f32[at + 1] = 0.7f - embed[h];
     entropy->data.f32[HEADS + h] = 0.5f;
@@ -68,7 +94,6 @@ new_run (void)
   js->data.f32[1] = 0.05f;
   for (int j = 0; j < 3; j++)
     null->data.f32[3 + j] = 0.01f * (float)(j + 1); /* 0.02 ± 0.01 */
-  mhar_dataset_set_real (set, "null_max_deviation", 0.12);
   mhar_dataset_set_integer (set, "sites", SITES);
   return set;
 }
@@ -84,33 +109,67 @@ says (const MharDataset *set, const MharDataset *other, MharPage page, int site,
 static void
 test_maps (void)
 {
-  g_autoptr (MharDataset) set = new_run ();
+  g_autoptr (MharDataset) set = new_run (), with = new_run ();
 
   says (set, NULL, MHAR_PAGE_MAPS, 1, 0, 0,
-        "L0.mlp, head 0 reads 80.0 % of embed, 10.0 points above the head mean — inside what a random query of this "
-        "norm reaches (12.0)");
-  mhar_dataset_set_real (set, "null_max_deviation", 0.05);
-  says (set, NULL, MHAR_PAGE_MAPS, 1, 1, 0,
-        "L0.mlp, head 1 reads 60.0 % of embed, 10.0 points below the head mean — beyond what a random query of this "
-        "norm reaches (5.0)");
+        "L0.mlp, head 0 reads 80.0 % of embed (± 7.0 between tokens), 10.0 points above the head mean; there is no null "
+        "to compare with");
+  add_null (with, 0.5);
+  /* 30 of 39 draws reach 0.1. */
+  says (with, NULL, MHAR_PAGE_MAPS, 1, 1, 0,
+        "L0.mlp, head 1 reads 60.0 % of embed (± 7.0 between tokens), 10.0 points below the head mean — the deviation: not "
+        "distinguishable from its null (p = 0.78)");
   says (set, NULL, MHAR_PAGE_MAPS, 1, -1, 1,
         "L0.mlp, mean of 2 heads, reads 30.0 % of L0.attn — 0.6 times its even share (50.0 %) of 2 sources");
   says (set, NULL, MHAR_PAGE_MAPS, 0, 0, 0, "L0.attn has one source, embed, and reads all of it");
   says (set, NULL, MHAR_PAGE_MAPS, -1, -1, -1, "Point at a cell or a site to read its value here");
 }
 
+/* A cell against the largest of each draw: only beyond nearly all of them is it above. */
+static void
+test_deviation (void)
+{
+  static const struct {
+    double deviation;
+    const char *said;
+  } cases[] = { { 0.385, "above its null (p = 0.050)" },
+                { -0.395, "above its null (p = 0.025)" },
+                { 0.375, "not distinguishable from its null (p = 0.075)" },
+                { 0.001, "not distinguishable from its null (p = 1)" } };
+  g_autoptr (MharDataset) set = new_run ();
+
+  g_assert_null (mhar_deviation_verdict (set, 0.1));
+  add_null (set, 0.5);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *said = mhar_deviation_verdict (set, cases[i].deviation);
+    g_assert_cmpstr (said, ==, cases[i].said);
+  }
+}
+
 static void
 test_disagreement (void)
 {
-  g_autoptr (MharDataset) set = new_run ();
-  MharField *js = mhar_dataset_get (set, "head_js");
+  g_autoptr (MharDataset) set = new_run (), none = new_run ();
 
+  add_null (set, 0.025);
   says (set, NULL, MHAR_PAGE_DISAGREEMENT, 1, 0, 0,
-        "L0.mlp: its heads disagree by 0.0500 nat, random queries by 0.0200 ± 0.0100 — more than random queries do");
-  js->data.f32[1] = 0.039f;
+        "L0.mlp: its heads disagree by 0.0500 [0.0400, 0.0600] nat, its null by 0.0200 ± 0.0100 — above its null (p = "
+        "0.025)");
+  mhar_dataset_get (set, "head_js_p_value")->data.f64[1] = 0.42;
   says (set, NULL, MHAR_PAGE_DISAGREEMENT, 1, 0, 0,
-        "L0.mlp: its heads disagree by 0.0390 nat, random queries by 0.0200 ± 0.0100 — inside the null");
+        "L0.mlp: its heads disagree by 0.0500 [0.0400, 0.0600] nat, its null by 0.0200 ± 0.0100 — not distinguishable "
+        "from its null (p = 0.42)");
+  says (none, NULL, MHAR_PAGE_DISAGREEMENT, 1, 0, 0,
+        "L0.mlp: its heads disagree by 0.0500 nat, its null by 0.0200 ± 0.0100 — this run holds no p-value");
   says (set, NULL, MHAR_PAGE_DISAGREEMENT, 0, 0, 0, "L0.attn has one source: there is nothing to disagree about");
+}
+
+/* Window, table and figures say the same. */
+static void
+test_verdict_words (void)
+{
+  for (int v = MHAR_VERDICT_NONE; v <= MHAR_VERDICT_TOO_FEW; v++)
+    g_assert_cmpstr (mhar_verdict_shown ((MharVerdict)v), ==, mhar_verdict_words ((MharVerdict)v));
 }
 
 static void
@@ -132,7 +191,7 @@ test_others (void)
 static void
 test_lacking (void)
 {
-  static const char *const fields[] = { "weight",     "deviation",    "entropy", "head_js",  "head_js_null",
+  static const char *const fields[] = { "weight",     "weight_sd",    "deviation", "entropy", "head_js",  "head_js_null",
                                         "site_label", "source_label", "n_heads", "n_sources" };
 
   for (guint f = 0; f <= G_N_ELEMENTS (fields); f++) {
@@ -172,7 +231,8 @@ test_numbers (void)
   g_assert_cmpfloat_with_epsilon (mhar_numbers_value (maps, 2, 3), 0.8, 1e-6);
   g_assert_true (isnan (mhar_numbers_value (maps, 0, 4)));
   g_assert_true (g_str_has_prefix (
-      csv, "site,sources,heads,trained,null,null_sd,excess\r\nL0.attn,1,2,,,,\r\nL0.mlp,2,2,0.0500000007,"));
+      csv, "site,sources,heads,trained,low,high,null,null_sd,excess,p_value\r\nL0.attn,1,2,,,,,,,\r\nL0.mlp,2,2,"
+           "0.0500000007,,,"));
 }
 
 /* A comma between digits in the program's language is none in the file. */
@@ -228,6 +288,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sentence/maps", test_maps);
+  g_test_add_func ("/sentence/deviation", test_deviation);
+  g_test_add_func ("/sentence/verdict-words", test_verdict_words);
   g_test_add_func ("/sentence/disagreement", test_disagreement);
   g_test_add_func ("/sentence/others", test_others);
   g_test_add_func ("/sentence/lacking", test_lacking);
