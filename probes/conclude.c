@@ -89,8 +89,14 @@ mhar_probe_conclude (const MharConclusion *c)
   for (guint p = 0; mhar_probes[p] != NULL; p++)
     if (c->setup->options->probes & mhar_probes[p]->flag)
       mhar_probes[p]->finish (c->setup, c->pool, out, warnings);
-  if (c->resampler != NULL)
+  if (c->resampler != NULL) {
+    MharDataset *pooled = mhar_pool_pooled (c->pool);
+    if (mhar_dataset_n_fields (pooled) > 0)
+      mhar_dataset_add_child (out, pooled);
+    else
+      mhar_dataset_unref (pooled);
     mhar_intervals_add (c->setup, c->resampler, out);
+  }
   g_ptr_array_add (warnings, NULL);
   mhar_dataset_set_strings (out, "warnings", (const char *const *) warnings->pdata);
   if (mhar_dataset_get (out, "weight") != NULL)

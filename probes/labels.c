@@ -49,6 +49,16 @@ label_sources (const MharPlan *plan, gsize most, MharDataset *out)
   }
 }
 
+static void
+label_whole (const MharPlan *plan, MharDataset *out)
+{
+  MharField *field = add (out, "whole_rows", "whether each of the site's distributions mixes whole rows, 0 or 1", "1",
+                          MHAR_FIELD_I32, "site", plan->sites->len);
+
+  for (guint s = 0; s < plan->sites->len; s++)
+    field->data.i32[s] = mhar_plan_site (plan, s)->whole;
+}
+
 void
 mhar_label_sites (const MharPlan *plan, MharDataset *out)
 {
@@ -57,8 +67,10 @@ mhar_label_sites (const MharPlan *plan, MharDataset *out)
   MharField *output = add (out, "output_label", "sublayer output, embedding first", "", MHAR_FIELD_STRING, "output", outputs);
   for (gsize i = 0; i < outputs; i++)
     output->data.str[i] = g_strdup (mhar_plan_row (plan, g_array_index (plan->outputs, int, i)));
-  if (plan->sites->len > 0)
-    mhar_label_reads (plan, out);
+  if (plan->sites->len == 0)
+    return;
+  mhar_label_reads (plan, out);
+  label_whole (plan, out);
 }
 
 void

@@ -152,6 +152,16 @@ check_about (const MharCliOptions *o, GError **error)
 }
 
 static gboolean
+check_long (const MharCliOptions *o, GError **error)
+{
+  if (o->checkpoint_every > 0 && o->output == NULL)
+    return mhar_bad_usage (error, "--checkpoint-every saves beside the file of -o, and none is named; name it with -o FILE.h5");
+  if (o->resume && o->checkpoint_every == 0)
+    return mhar_bad_usage (error, "--resume goes on with what --checkpoint-every saved; give the same command as then, with both");
+  return TRUE;
+}
+
+static gboolean
 check_output (const MharCliOptions *o, GError **error)
 {
   const char *dot = o->figure != NULL ? strrchr (o->figure, '.') : NULL;
@@ -179,6 +189,6 @@ mhar_cli_options_check (const MharCliOptions *o, GError **error)
     return mhar_bad_usage (error, "--info, --sites, --weights-only, --verify, --save-reference, --from and --devices are separate jobs; choose one");
   if ((o->text != NULL) + (o->prompt != NULL) + (o->tokens != NULL) > 1)
     return mhar_bad_usage (error, "--text, --prompt and --tokens are three ways to give one input; choose one");
-  return check_checkpoints (o, error) && check_output (o, error) && check_controls (o, error)
+  return check_checkpoints (o, error) && check_output (o, error) && check_long (o, error) && check_controls (o, error)
          && (job == NULL || check_job (o, job, error)) && check_about (o, error);
 }

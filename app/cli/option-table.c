@@ -268,6 +268,13 @@ static const MharOptionRow output_rows[] = {
   { NULL },
 };
 
+static const MharOptionRow long_rows[] = {
+  { "checkpoint-every", 0, WIDE, AT (checkpoint_every), "N",
+    "Save the run's state after every N windows, beside the file of -o", 1, G_MAXINT32 },
+  { "resume", 0, FLAG, AT (resume), NULL, "Go on where an interrupted run of the same command was" },
+  { NULL },
+};
+
 static const MharOptionRow other_rows[] = {
   { "info", 0, FLAG, AT (info), NULL, "What the checkpoint is, without running it" },
   { "sites", 0, FLAG, AT (sites), NULL, "Every site and the sources that it reads" },
@@ -285,7 +292,7 @@ static const MharOptionRow other_rows[] = {
 
 const MharOptionGroup mhar_option_groups[] = {
   { "Probes", probe_rows }, { "Interventions", intervention_rows }, { "Input", input_rows }, { "Model", model_rows },
-  { "Output", output_rows }, { "Other", other_rows }, { NULL, NULL },
+  { "Output", output_rows }, { "Long runs", long_rows }, { "Other", other_rows }, { NULL, NULL },
 };
 
 const MharOptionRow *

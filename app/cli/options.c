@@ -154,13 +154,15 @@ mhar_cli_help (void)
   return g_option_context_get_help (context, FALSE, NULL);
 }
 
-/* The words as typed, quoted for a shell. */
+/* The words as typed, quoted for a shell; without --resume, since a run that goes on is the same run. */
 static char *
 command_line (char **argv)
 {
   GString *line = g_string_new ("mhar-probe");
 
   for (int i = 1; argv[0] != NULL && argv[i] != NULL; i++) {
+    if (strcmp (argv[i], "--resume") == 0)
+      continue;
     const char *safe = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_=+,./:@%";
     gboolean plain = argv[i][0] != '\0' && argv[i][strspn (argv[i], safe)] == '\0';
     g_autofree char *word = plain ? g_strdup (argv[i]) : g_shell_quote (argv[i]);

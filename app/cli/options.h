@@ -39,6 +39,8 @@ typedef struct {
   char *output, *figure;
   MharSaveWeights save_weights;
   gboolean digest, json, quiet;
+  guint64 checkpoint_every; /* windows between two saves of a run's state; 0: none */
+  gboolean resume;
   MharTableStyle table;
   MharProgressWhen progress;
   MharFigureKind kind;
