@@ -159,6 +159,43 @@ mhar_pool_add_pooled (MharPool *pool, const MharDataset *pooled)
   note_pooled (pool, pooled);
 }
 
+MharDataset *
+mhar_pool_pooled_totals (const MharPool *pool)
+{
+  g_autoptr (MharDataset) halves = mhar_pool_pooled (pool);
+  MharDataset *set = mhar_dataset_new ("pooled");
+
+  for (guint f = 0; f < mhar_dataset_n_fields (halves); f++) {
+    const MharField *like = mhar_dataset_field (halves, f);
+    MharField *field = mhar_dataset_add (set, mhar_field_new (like->name, like->long_name, like->units, MHAR_FIELD_F64, like->n_dims - 1,
+                                                              (const char *const *) like->dims + 1, like->shape + 1));
+    memcpy (field->data.f64, mhar_pool_total (pool, like->name), mhar_field_length (field) * sizeof (double));
+  }
+  return set;
+}
+
+void
+mhar_pool_add_pooled_totals (MharPool *pool, const MharDataset *totals)
+{
+  g_autoptr (MharDataset) halves = mhar_dataset_new ("pooled");
+
+  for (guint f = 0; f < mhar_dataset_n_fields (totals); f++) {
+    const MharField *total = mhar_dataset_field (totals, f);
+    const char *dims[MHAR_FIELD_MAX_DIMS] = { "parity" };
+    gsize shape[MHAR_FIELD_MAX_DIMS] = { 1 };
+    if (total->type != MHAR_FIELD_F64 || total->n_dims >= MHAR_FIELD_MAX_DIMS)
+      continue;
+    for (guint d = 0; d < total->n_dims; d++) {
+      dims[d + 1] = total->dims[d];
+      shape[d + 1] = total->shape[d];
+    }
+    MharField *field = mhar_dataset_add (halves, mhar_field_new (total->name, total->long_name, total->units, MHAR_FIELD_F64,
+                                                                 total->n_dims + 1, dims, shape));
+    memcpy (field->data.f64, total->data.f64, mhar_field_length (total) * sizeof (double));
+  }
+  mhar_pool_add_pooled (pool, halves);
+}
+
 void
 mhar_pool_set_windows (MharPool *pool, guint64 windows)
 {

@@ -284,7 +284,7 @@ resume (Run *run, guint *batch, GError **error)
   if ((guint64) mhar_dataset_integer (state, "window", -1) != run->window || run->window > count_windows (run) ||
       saved_batch < 1 || saved_batch > G_MAXINT32 || pooled == NULL || (reads != NULL) != (run->setup.reads != NULL))
     return mhar_bad_input (error, "what was saved is not of this run");
-  if (!mhar_pooled_check (&run->setup, pooled, error) ||
+  if (!mhar_pooled_check (&run->setup, pooled, TRUE, error) ||
       (reads != NULL && !mhar_reads_restore (run->setup.reads, reads, error)))
     return FALSE;
   mhar_pool_add_pooled (run->pool, pooled);
@@ -305,18 +305,6 @@ settle (Run *run, gboolean whole, GError **error)
   g_clear_error (error);
   run->stopped = TRUE;
   return TRUE;
-}
-
-/* Interventions are compared window by window. */
-static MharPool *
-new_pool (const MharProbeOptions *options)
-{
-  static const char *const series[] = { "loss", "pairs", "intervention_loss", "ablation_loss" };
-  MharPool *pool = mhar_pool_new ();
-
-  for (guint i = 0; (options->probes & MHAR_PROBE_INTERVENTIONS) != 0 && i < G_N_ELEMENTS (series); i++)
-    mhar_pool_keep (pool, series[i]);
-  return pool;
 }
 
 static gboolean
@@ -351,7 +339,7 @@ mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, cons
   MharCrewTask task = { &run.setup, checkpoint, ids, run.windows, hooks != NULL && hooks->capture,
                         hooks != NULL ? hooks->capture_first : 0, cancellable };
   g_autoptr (MharCrew) crew = mhar_crew_new (&task, devices);
-  run.pool = new_pool (&run.options);
+  run.pool = mhar_probe_pool (&run.options);
   run.resampler = mhar_probe_resampler (&run.options);
   guint batch = choose_batch (&run, devices, body);
   gboolean whole = resume (&run, &batch, &local) && run_windows (&run, crew, batch, &local);

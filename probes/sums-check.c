@@ -176,17 +176,18 @@ mhar_sums_check (const MharProbeSetup *setup, const MharDataset *slab, GError **
 }
 
 gboolean
-mhar_pooled_check (const MharProbeSetup *setup, const MharDataset *pooled, GError **error)
+mhar_pooled_check (const MharProbeSetup *setup, const MharDataset *pooled, gboolean halves, GError **error)
 {
   const MharProbeOptions *o = setup->options;
   gboolean there = (o->probes & MHAR_PROBE_DEPTH_MAPS) && o->null_draws > 0 && mhar_plan_count_sites (setup->plan, TRUE) > 0;
   const MharField *field = mhar_dataset_get (pooled, "weight_null");
-  Wanted wanted = { "weight_null", 2, { o->null_draws, mhar_deviation_packed_length (setup) }, TRUE };
+  gsize draws = o->null_draws, packed = mhar_deviation_packed_length (setup);
+  Wanted wanted = halves ? (Wanted){ "weight_null", 2, { draws, packed }, TRUE } : (Wanted){ "weight_null", 1, { packed }, TRUE };
   guint n = 0;
 
   for (guint f = 0; f < mhar_dataset_n_fields (pooled); f++) /* a file has scales beside them */
     n += mhar_dataset_field (pooled, f)->type == MHAR_FIELD_F64;
-  if (n != (guint) there || (there && (field == NULL || !fits (field, &wanted, 2))))
+  if (n != (guint) there || (there && (field == NULL || !fits (field, &wanted, halves ? 2 : draws))))
     return mhar_bad_input (error, "pooled/weight_null is not what the run makes of it");
   return TRUE;
 }

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
  * with a phrase that names the first that does not fit ("sums/weight is missing"). */
 gboolean mhar_sums_check (const MharProbeSetup *setup, const MharDataset *slab, GError **error);
 
-/* The same of a dataset "pooled" (mhar_pool_pooled). */
-gboolean mhar_pooled_check (const MharProbeSetup *setup, const MharDataset *pooled, GError **error);
+/* The same of a dataset "pooled", of mhar_pool_pooled with `halves`, else of mhar_pool_pooled_totals. */
+gboolean mhar_pooled_check (const MharProbeSetup *setup, const MharDataset *pooled, gboolean halves, GError **error);
 
 G_END_DECLS

@@ -265,6 +265,9 @@ run_one (Job *job, const MharOpened *opened, GCancellable *cancellable, GError *
   if (digest == NULL)
     return FALSE;
   mhar_dataset_set_string (set, o->digest ? "sha256_files" : "sha256_routing", digest);
+  g_autofree char *tokenizer = mhar_token_source_tokenizer (job->source, opened->checkpoint);
+  if (tokenizer != NULL)
+    mhar_dataset_set_string (set, "sha256_tokenizer", tokenizer);
   return TRUE;
 }
 

@@ -102,6 +102,8 @@ run (const MharCliOptions *options, GCancellable *cancellable, GError **error)
     return mhar_job_verify (options, cancellable, error);
   if (options->save_reference != NULL)
     return mhar_job_save_reference (options, cancellable, error);
+  if (options->merge)
+    return mhar_job_merge (options, cancellable, error);
   if (options->from != NULL)
     return mhar_job_from (options, cancellable, error);
   return mhar_job_run (options, cancellable, error);

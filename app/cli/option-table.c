@@ -284,6 +284,7 @@ static const MharOptionRow other_rows[] = {
   { "save-reference", 0, WORD, AT (save_reference), "FILE", "Write such a reference of the first window's tokens" },
   { "tolerance", 0, REAL, AT (tolerance), "X", "Relative norm error that --verify allows (1e-5)" },
   { "from", 0, WORD, AT (from), "FILE.h5", "Print and draw a saved run again, without the model" },
+  { "merge", 0, FLAG, AT (merge), NULL, "Put saved runs of one checkpoint over several texts together" },
   { "devices", 0, FLAG, AT (devices), NULL, "List the devices, and why there are no more" },
   { "version", 0, FLAG, AT (version), NULL, "Print the version" },
   { "help", 'h', FLAG, AT (help), NULL, "Print this" },

@@ -41,6 +41,7 @@ typedef struct {
   gboolean digest, json, quiet;
   guint64 checkpoint_every; /* windows between two saves of a run's state; 0: none */
   gboolean resume;
+  gboolean merge;     /* the words are saved runs */
   MharTableStyle table;
   MharProgressWhen progress;
   MharFigureKind kind;

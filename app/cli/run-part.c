@@ -181,18 +181,8 @@ segments_of (const MharRunPart *part, guint checkpoint, guint *first)
   return own != NULL ? (guint) mhar_dataset_integer (own, "segments", 0) : *first;
 }
 
-static MharField *
-copy_field (const MharField *field, gsize element)
-{
-  MharField *to = mhar_field_new (field->name, field->long_name, field->units, field->type, field->n_dims,
-                                  (const char *const *) field->dims, field->shape);
-  memcpy (to->data.any, field->data.any, mhar_field_length (field) * element);
-  return to;
-}
-
-/* Without the scales that the file adds: of sums what is F64, of captures the weights and their tokens. */
-static MharDataset *
-strip (const MharDataset *from, const char *group)
+MharDataset *
+mhar_strip_scales (const MharDataset *from, const char *group)
 {
   gboolean sums = strcmp (group, "sums") == 0;
   MharDataset *to = mhar_dataset_new (group);
@@ -200,11 +190,11 @@ strip (const MharDataset *from, const char *group)
   for (guint f = 0; f < mhar_dataset_n_fields (from); f++) {
     const MharField *field = mhar_dataset_field (from, f);
     if (sums && field->type == MHAR_FIELD_F64 && field->n_dims > 0)
-      mhar_dataset_add (to, copy_field (field, sizeof (double)));
+      mhar_dataset_add (to, mhar_field_copy (field));
     else if (!sums && field->type == MHAR_FIELD_F32 && strcmp (field->name, "weight") == 0)
-      mhar_dataset_add (to, copy_field (field, sizeof (float)));
+      mhar_dataset_add (to, mhar_field_copy (field));
     else if (!sums && field->type == MHAR_FIELD_I32 && strcmp (field->name, "token") == 0)
-      mhar_dataset_add (to, copy_field (field, sizeof (gint32)));
+      mhar_dataset_add (to, mhar_field_copy (field));
   }
   return to;
 }
@@ -218,7 +208,7 @@ read_group (const MharRunPart *part, guint number, const char *group, GError **e
   g_autoptr (MharDataset) root = mhar_h5_read (path, skip, error);
   const MharDataset *found = root != NULL ? mhar_dataset_find_child (root, group) : NULL;
 
-  return found != NULL ? strip (found, group) : NULL;
+  return found != NULL ? mhar_strip_scales (found, group) : NULL;
 }
 
 gboolean

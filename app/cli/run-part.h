@@ -13,6 +13,10 @@ G_BEGIN_DECLS
 
 typedef struct _MharRunPart MharRunPart;
 
+/* A copy of the group "sums" or "capture" of a file without the scales that the file adds, so that it can be appended to
+ * another: of sums what is F64, of captures the weights and their tokens. */
+MharDataset *mhar_strip_scales (const MharDataset *from, const char *group);
+
 /* `identity`: text attributes that a run has to share with what was saved for it to go on there; each one's name is what it
  * is called where it differs. Borrowed until mhar_run_part_free. With `resume` what is there is gone on with, if anything
  * is; without it MHAR_ERROR_USAGE where something is. MHAR_ERROR_USAGE naming the first difference, MHAR_ERROR_INPUT where
