@@ -5,6 +5,7 @@
 #include "probes/conclude.h"
 #include "probes/crew.h"
 #include "probes/intervention.h"
+#include "probes/memory-need.h"
 #include "probes/null-queries.h"
 #include "probes/reads.h"
 #include "probes/sums-check.h"
@@ -104,6 +105,12 @@ check_request (const Run *run, const MharBody *body, const gint32 *ids, gsize n,
          mhar_reads_check (run->setup.plan, &run->options, error);
 }
 
+static guint64
+count_windows (const Run *run)
+{
+  return run->windows.full + (run->windows.rest > 0);
+}
+
 /* Windows a batch, from what the smallest device has free. */
 static guint
 choose_batch (const Run *run, const GPtrArray *devices, const MharBody *body)
@@ -125,6 +132,21 @@ choose_batch (const Run *run, const GPtrArray *devices, const MharBody *body)
   return (guint) CLAMP (tokens / context, 1, windows);
 }
 
+/* No more windows a batch than --max-memory has room for. */
+static gboolean
+bound_batch (const Run *run, const GPtrArray *devices, const MharBody *body, guint *batch, GError **error)
+{
+  MharMemoryRun need = { .setup = &run->setup,
+                         .body = body,
+                         .devices = devices,
+                         .windows = count_windows (run),
+                         .capture = run->hooks != NULL && run->hooks->capture };
+
+  if (run->options.max_memory > 0)
+    *batch = mhar_memory_batch (&need, *batch, error);
+  return *batch > 0;
+}
+
 static gboolean
 emit (const Run *run, const MharCrewBatch *batch, GError **error)
 {
@@ -138,12 +160,6 @@ emit (const Run *run, const MharCrewBatch *batch, GError **error)
     if (!hooks->slab ("capture", g_ptr_array_index (batch->captures, w), hooks->user, error))
       return FALSE;
   return TRUE;
-}
-
-static guint64
-count_windows (const Run *run)
-{
-  return run->windows.full + (run->windows.rest > 0);
 }
 
 static MharDataset *
@@ -342,7 +358,7 @@ mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, cons
   run.pool = mhar_probe_pool (&run.options);
   run.resampler = mhar_probe_resampler (&run.options);
   guint batch = choose_batch (&run, devices, body);
-  gboolean whole = resume (&run, &batch, &local) && run_windows (&run, crew, batch, &local);
+  gboolean whole = bound_batch (&run, devices, body, &batch, &local) && resume (&run, &batch, &local) && run_windows (&run, crew, batch, &local);
   if (settle (&run, whole, &local))
     out = conclude (&run, FALSE);
   else

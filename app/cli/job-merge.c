@@ -3,6 +3,7 @@
  * is read twice: without its sums to see whether they go together, then with them, one file at a time. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/base-names.h"
 #include "app/cli/figure-write.h"
 #include "app/cli/input-guard.h"
 #include "app/cli/run-part.h"
@@ -350,6 +351,7 @@ run (Job *job, GCancellable *cancellable, GError **error)
     if (g_cancellable_set_error_if_cancelled (cancellable, error) || !add_file (job, i, error))
       return FALSE;
   g_autoptr (MharDataset) root = conclude (job);
+  mhar_base_names_only (o, root);
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
   if (job->writer != NULL && (!mhar_h5_writer_write (job->writer, root, error) || !mhar_h5_writer_commit (job->writer, error)))

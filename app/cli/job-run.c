@@ -3,6 +3,7 @@
  * is announced that is not there. What can be refused is refused before anything runs. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/base-names.h"
 #include "app/cli/figure-check.h"
 #include "app/cli/figure-write.h"
 #include "app/cli/input-guard.h"
@@ -65,7 +66,9 @@ static gboolean
 on_due (guint64 windows, gpointer user)
 {
   const Job *job = user;
-  return windows >= job->options->checkpoint_every || mhar_run_part_bytes (job->part) >= PART_BYTES;
+  guint64 limit = (guint64) job->probe.max_memory;
+  guint64 most = limit > 0 ? MIN (PART_BYTES, limit / 16) : PART_BYTES;
+  return windows >= job->options->checkpoint_every || mhar_run_part_bytes (job->part) >= most;
 }
 
 static gboolean
@@ -326,6 +329,7 @@ deliver (Job *job, GError **error)
     mhar_dataset_add_child (job->root, mhar_dataset_ref (set));
   }
   add_together (job);
+  mhar_base_names_only (o, job->root);
   if (!write_file (job, error) || !mhar_figure_write (o, job->root, error))
     return FALSE;
   return mhar_print_results (o, job->root, error);

@@ -15,10 +15,10 @@ static const Job jobs[] = {
   { "devices", "|" },
   { "info", "|config|map|heads|block-delta|strict|json|" },
   { "sites", "|config|map|heads|block-delta|strict|json|" },
-  { "weights-only", "|config|map|heads|slices|slicing|digest|output|json|table|" },
+  { "weights-only", "|config|map|heads|slices|slicing|digest|output|json|table|private|" },
   { "verify", "|tolerance|device|precision|routing|config|map|heads|block-delta|strict|json|" },
   { "save-reference", "|device|precision|routing|config|map|heads|block-delta|strict|text|prompt|tokens|context|max-tokens|" },
-  { "merge", "|figure|figure-kind|first-sites|theme|style|json|table|output|" },
+  { "merge", "|figure|figure-kind|first-sites|theme|style|json|table|output|private|" },
   { "from", "|figure|figure-kind|first-sites|theme|style|json|table|" },
 };
 

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define STATE "state.h5"
 
@@ -113,13 +115,23 @@ read_state (MharRunPart *part, GError **error)
   return root != NULL && check_identity (part, root, error) && take_states (part, root, error);
 }
 
+/* Not a link, and made by the same user: in a folder that many can write to, its name can be guessed. */
+static gboolean
+is_own_folder (const char *path)
+{
+  struct stat status;
+  return g_lstat (path, &status) == 0 && S_ISDIR (status.st_mode) && status.st_uid == geteuid ();
+}
+
 static gboolean
 open_folder (MharRunPart *part, gboolean resume, GError **error)
 {
   g_autofree char *state = path_of (part, STATE);
 
-  if (g_mkdir (part->folder, 0777) != 0 && (errno != EEXIST || !g_file_test (part->folder, G_FILE_TEST_IS_DIR)))
+  if (g_mkdir (part->folder, 0777) != 0 && errno != EEXIST)
     return mhar_cannot_write (part->folder, error, g_strerror (errno));
+  if (!is_own_folder (part->folder))
+    return mhar_cannot_write (part->folder, error, "it is not a folder of your own; remove it, or name another file with -o");
   if (g_file_test (state, G_FILE_TEST_EXISTS) && !resume) {
     g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE,
                  "%s holds what an interrupted run has saved; go on with --resume, or remove the folder to start anew",
