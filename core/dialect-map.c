@@ -188,6 +188,7 @@ build_added_blocks (Builder *b, int embed, GError **error)
 {
   int last = embed;
 
+  b->plan->block_delta = b->options->block_delta == MHAR_BLOCK_DELTA_TRUE ? "true" : "recursive";
   for (int s = 0; s < 2 * b->body->layers; s++) {
     if (run_sublayer (b, s, -1, error) < 0)
       return FALSE;

@@ -82,6 +82,8 @@ warn_of_difference (const Delta *d)
 {
   gboolean recursive = d->b->options->block_delta == MHAR_BLOCK_DELTA_RECURSIVE;
 
+  if (d->blocks)
+    d->b->plan->block_delta = recursive ? "recursive" : "true";
   if (d->blocks && d->history->len > 2)
     mhar_plan_warn (d->b->plan,
                     recursive ? "block differences are recursive, as released: the stream less the row of the block "

@@ -3,6 +3,7 @@
 #include "core/field.h"
 
 #include <math.h>
+#include <string.h>
 
 struct _MharDataset {
   gatomicrefcount refs; /* jobs hand datasets from a worker thread to the window */
@@ -79,6 +80,21 @@ mhar_field_free (MharField *field)
   g_free (field->long_name);
   g_free (field->units);
   g_free (field);
+}
+
+MharField *
+mhar_field_copy (const MharField *field)
+{
+  MharField *to = mhar_field_new (field->name, field->long_name, field->units, field->type, field->n_dims,
+                                  (const char *const *)field->dims, field->shape);
+  gsize length = mhar_field_length (field);
+
+  if (field->type != MHAR_FIELD_STRING)
+    memcpy (to->data.any, field->data.any, length * element_size (field->type));
+  else
+    for (gsize i = 0; i < length; i++)
+      to->data.str[i] = g_strdup (field->data.str[i]);
+  return to;
 }
 
 gsize

@@ -39,6 +39,7 @@ typedef struct _MharDataset MharDataset;
 MharField *mhar_field_new (const char *name, const char *long_name, const char *units, MharFieldType type,
                            guint n_dims, const char *const *dims, const gsize *shape);
 void mhar_field_free (MharField *field);
+MharField *mhar_field_copy (const MharField *field); /* mhar_field_free */
 gsize mhar_field_length (const MharField *field); /* product of the shape */
 /* Length of the named dimension; 0 where the field has none of that name. */
 gsize mhar_field_dim (const MharField *field, const char *dim);
@@ -69,8 +70,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharDataset, mhar_dataset_unref)
 /* Takes the field; a field of the same name is replaced. Returns it, owned by the dataset. */
 MharField *mhar_dataset_add (MharDataset *set, MharField *field);
 MharField *mhar_dataset_get (const MharDataset *set, const char *name); /* NULL where absent */
-/* Notes that what the dataset was read from holds an array of this name that no field could be made of; and whether one
- * was noted. Not written anywhere. */
+/* Notes that what the dataset was read from holds an array of this name that no field could be made of, or a group that
+ * was not to be read; and whether one was noted. Not written anywhere. */
 void mhar_dataset_note_lost (MharDataset *set, const char *name);
 gboolean mhar_dataset_is_lost (const MharDataset *set, const char *name);
 guint mhar_dataset_n_fields (const MharDataset *set);

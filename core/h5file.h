@@ -31,7 +31,7 @@ void mhar_h5_writer_free (MharH5Writer *writer);
 
 /* The whole file but groups named in `skip` (NULL-ended: "sums", "capture"): "/" as the dataset returned, groups as children.
  * An array that is no field, because an axis of it has no dimension scale or its type is none of a field's, is noted as
- * lost (mhar_dataset_is_lost). MHAR_ERROR_INPUT where it is not ours (attribute mhar_schema), of a later schema, or malformed: sizes and dimensions are
+ * lost (mhar_dataset_is_lost), as is a group that is skipped. MHAR_ERROR_INPUT where it is not ours (attribute mhar_schema), of a later schema, or malformed: sizes and dimensions are
  * checked before anything is allocated. */
 MharDataset *mhar_h5_read (const char *path, const char *const *skip, GError **error);
 

@@ -172,8 +172,10 @@ read_group (MharH5Reader *reader, hid_t group, MharDataset *set, guint depth, GE
   if (!read_attributes (reader, group, set, error))
     return FALSE;
   for (guint i = members->len; i-- > 0;)
-    if (is_skipped (reader, members->pdata[i]))
+    if (is_skipped (reader, members->pdata[i])) {
+      mhar_dataset_note_lost (set, members->pdata[i]);
       g_ptr_array_remove_index (members, i);
+    }
   g_autoptr (GHashTable) names = map_addresses (group, members);
   for (guint i = 0; i < members->len; i++)
     if (!read_member (reader, group, members->pdata[i], names, set, depth, error))

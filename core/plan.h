@@ -90,6 +90,7 @@ typedef struct {
   char *mode;    /* "full_mh", "baseline" … */
   int layers, width;
   int heads;     /* H of the checkpoint: 1 where each site has one distribution */
+  const char *block_delta; /* static: "recursive", "true": how differences of blocks are taken; NULL: there are none */
   double eps;    /* of the sources' RMSNorm in every read; 0: the body's, which all the other norms have anyway */
   GPtrArray *rows;    /* labels (char *): "embed", "L0.attn" … */
   GPtrArray *sites;   /* MharSite *, in the order they are read */

@@ -41,6 +41,17 @@ record_options (const MharConclusion *c, MharDataset *out)
   mhar_dataset_set_string (out, "seed", seed);
 }
 
+MharPool *
+mhar_probe_pool (const MharProbeOptions *options)
+{
+  static const char *const series[] = { "loss", "pairs", "intervention_loss", "ablation_loss" };
+  MharPool *pool = mhar_pool_new ();
+
+  for (guint i = 0; (options->probes & MHAR_PROBE_INTERVENTIONS) != 0 && i < G_N_ELEMENTS (series); i++)
+    mhar_pool_keep (pool, series[i]);
+  return pool;
+}
+
 MharResampler *
 mhar_probe_resampler (const MharProbeOptions *options)
 {
@@ -73,9 +84,14 @@ mhar_probe_conclude (const MharConclusion *c)
   MharDataset *out = mhar_dataset_new ("checkpoint");
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
 
-  mhar_label_checkpoint (c->checkpoint, plan, out);
-  record_options (c, out);
-  mhar_label_sites (plan, out);
+  if (c->like != NULL) {
+    mhar_label_like (c->like, out);
+    record_options (c, out);
+  } else {
+    mhar_label_checkpoint (c->checkpoint, plan, out);
+    record_options (c, out);
+    mhar_label_sites (plan, out);
+  }
   mhar_probe_scalars (c->setup, c->pool, out);
   for (guint w = 0; w < plan->warnings->len; w++)
     g_ptr_array_add (warnings, g_strdup (g_ptr_array_index (plan->warnings, w)));
@@ -89,8 +105,14 @@ mhar_probe_conclude (const MharConclusion *c)
   for (guint p = 0; mhar_probes[p] != NULL; p++)
     if (c->setup->options->probes & mhar_probes[p]->flag)
       mhar_probes[p]->finish (c->setup, c->pool, out, warnings);
-  if (c->resampler != NULL)
+  if (c->resampler != NULL) {
+    MharDataset *pooled = mhar_pool_pooled_totals (c->pool);
+    if (mhar_dataset_n_fields (pooled) > 0)
+      mhar_dataset_add_child (out, pooled);
+    else
+      mhar_dataset_unref (pooled);
     mhar_intervals_add (c->setup, c->resampler, out);
+  }
   g_ptr_array_add (warnings, NULL);
   mhar_dataset_set_strings (out, "warnings", (const char *const *) warnings->pdata);
   if (mhar_dataset_get (out, "weight") != NULL)

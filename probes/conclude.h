@@ -13,11 +13,15 @@ void mhar_probe_setup_init (MharProbeSetup *setup, const MharPlan *plan, const M
 typedef struct {
   const MharProbeSetup *setup;
   const MharCheckpoint *checkpoint;
+  const MharDataset *like; /* results of the same checkpoint, where that is not at hand: `checkpoint` is NULL then */
   const MharPool *pool;
   const MharResampler *resampler; /* NULL: no intervals, as for results that are about to change */
   guint context;          /* ids a window, as asked for: what is recorded */
   guint64 stopped, whole; /* a run that was stopped: windows done, windows it would have had; else 0 */
 } MharConclusion;
+
+/* The pool of a run; interventions are compared window by window. */
+MharPool *mhar_probe_pool (const MharProbeOptions *options);
 
 /* Where the sums by window go that intervals are made of: those of the probes asked for, and the loss. */
 MharResampler *mhar_probe_resampler (const MharProbeOptions *options);

@@ -44,6 +44,7 @@ typedef struct {
   gboolean after; /* that site and all after it */
   char *source;   /* of ABLATE */
   guint a, b;     /* heads of SWAP; a alone: K of TOP, H of REGROUP */
+  gint32 n_edited; /* sites that read otherwise, of one that a file tells of in its `spec` alone; else 0 */
   char *spec;     /* "L3.mlp:embed", "top-k=*:2": the whole of it in words */
 } MharIntervention;
 

@@ -213,9 +213,10 @@ list_asked (const MharProbeSetup *setup, const MharPool *pool, double loss)
 
   for (gsize k = 0; k < n; k++) {
     const MharIntervention *one = g_ptr_array_index ((GPtrArray *) setup->options->interventions, k);
-    g_autoptr (GPtrArray) edits = mhar_intervention_resolve (one, setup->plan, setup->options, NULL);
+    g_autoptr (GPtrArray) edits
+        = one->n_edited == 0 ? mhar_intervention_resolve (one, setup->plan, setup->options, NULL) : NULL;
     spec->data.str[k] = g_strdup (one->spec);
-    sites->data.i32[k] = edits != NULL ? (gint32) edits->len : 0;
+    sites->data.i32[k] = edits != NULL ? (gint32) edits->len : one->n_edited;
     summarise (setup, pool, sums + k, n, &delta->data.f64[k], interval->data.f64 + 2 * k);
     with->data.f64[k] = loss + delta->data.f64[k];
   }

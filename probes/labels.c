@@ -25,6 +25,37 @@ mhar_label_checkpoint (const MharCheckpoint *checkpoint, const MharPlan *plan, M
   mhar_dataset_set_real (out, "rms_norm_eps", b->eps);
   if (plan->eps > 0)
     mhar_dataset_set_real (out, "routing_eps", plan->eps);
+  if (plan->block_delta != NULL)
+    mhar_dataset_set_string (out, "block_delta", plan->block_delta);
+}
+
+static void
+copy_attribute (const MharAttribute *attribute, MharDataset *out)
+{
+  if (attribute->type == MHAR_ATTRIBUTE_STRING)
+    mhar_dataset_set_string (out, attribute->name, attribute->string);
+  else if (attribute->type == MHAR_ATTRIBUTE_INTEGER)
+    mhar_dataset_set_integer (out, attribute->name, attribute->integer);
+  else if (attribute->type == MHAR_ATTRIBUTE_REAL)
+    mhar_dataset_set_real (out, attribute->name, attribute->real);
+}
+
+void
+mhar_label_like (const MharDataset *set, MharDataset *out)
+{
+  static const char *const attributes[]
+      = { "path", "dialect", "mode", "layers", "width", "heads", "sites", "model_type", "dtype", "attention_heads", "kv_heads",
+          "head_dim", "ffn", "vocab", "rope_theta", "rms_norm_eps", "routing_eps", "block_delta", "sha256_routing",
+          "sha256_files", "sha256_tokenizer", NULL };
+  static const char *const fields[] = { "output_label", "site", "site_label", "n_sources", "n_heads", "source_label",
+                                        "whole_rows", "input_label", "coefficient" };
+
+  for (guint a = 0; a < mhar_dataset_n_attributes (set); a++)
+    if (g_strv_contains (attributes, mhar_dataset_attribute (set, a)->name))
+      copy_attribute (mhar_dataset_attribute (set, a), out);
+  for (guint f = 0; f < G_N_ELEMENTS (fields); f++)
+    if (mhar_dataset_get (set, fields[f]) != NULL)
+      mhar_dataset_add (out, mhar_field_copy (mhar_dataset_get (set, fields[f])));
 }
 
 static MharField *
@@ -49,6 +80,16 @@ label_sources (const MharPlan *plan, gsize most, MharDataset *out)
   }
 }
 
+static void
+label_whole (const MharPlan *plan, MharDataset *out)
+{
+  MharField *field = add (out, "whole_rows", "whether each of the site's distributions mixes whole rows, 0 or 1", "1",
+                          MHAR_FIELD_I32, "site", plan->sites->len);
+
+  for (guint s = 0; s < plan->sites->len; s++)
+    field->data.i32[s] = mhar_plan_site (plan, s)->whole;
+}
+
 void
 mhar_label_sites (const MharPlan *plan, MharDataset *out)
 {
@@ -57,8 +98,10 @@ mhar_label_sites (const MharPlan *plan, MharDataset *out)
   MharField *output = add (out, "output_label", "sublayer output, embedding first", "", MHAR_FIELD_STRING, "output", outputs);
   for (gsize i = 0; i < outputs; i++)
     output->data.str[i] = g_strdup (mhar_plan_row (plan, g_array_index (plan->outputs, int, i)));
-  if (plan->sites->len > 0)
-    mhar_label_reads (plan, out);
+  if (plan->sites->len == 0)
+    return;
+  mhar_label_reads (plan, out);
+  label_whole (plan, out);
 }
 
 void

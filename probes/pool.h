@@ -18,6 +18,14 @@ void mhar_pool_add (MharPool *pool, const MharDataset *slab, guint64 first_windo
 
 /* Sums that were made elsewhere: of one window's length n, over even and odd windows; both are taken. */
 void mhar_pool_put (MharPool *pool, const char *name, gsize n, double *even, double *odd);
+/* What came in slabs' children "pooled", which no window has: the dataset "pooled" with a field [parity, …] for each, the
+ * sums over even windows first; empty where nothing did. mhar_dataset_unref. */
+MharDataset *mhar_pool_pooled (const MharPool *pool);
+/* Adds such a dataset; of the pool's fields it has those of the same shape. */
+void mhar_pool_add_pooled (MharPool *pool, const MharDataset *pooled);
+/* The same without the parity, which is that of batches and says nothing: what a file holds. */
+MharDataset *mhar_pool_pooled_totals (const MharPool *pool);
+void mhar_pool_add_pooled_totals (MharPool *pool, const MharDataset *totals);
 void mhar_pool_set_windows (MharPool *pool, guint64 windows);
 
 /* Sum over all windows of the named field, one window's shape, row-major; NULL where there is none. Owned by the pool. */

@@ -39,6 +39,7 @@ typedef struct {
   gint64 max_tokens;    /* ids of the text used; 0: all */
   guint skip_first;     /* positions of each window left out of every average but the loss */
   guint batch;          /* windows a batch; 0: chosen from memory */
+  gint64 max_memory;    /* bytes of anonymous memory that the process may have; 0: no bound */
   guint slices;         /* S */
   gboolean interleaved; /* slice of coordinate i is i mod S, not i / (D/S) */
   guint null_draws;

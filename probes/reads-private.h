@@ -31,6 +31,7 @@ typedef struct {
 struct _MharReads {
   const MharProbeSetup *setup;
   const gint32 *ids;
+  gsize n_ids;
   MharTokenKinds *kinds;
   gsize *base;        /* [sites + 1] cells of the sites before */
   guint bins[MHAR_N_BINNINGS], first_bin[MHAR_N_BINNINGS], n_bins;

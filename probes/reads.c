@@ -2,6 +2,8 @@
 /* The reads of a run: sums by bin and the extreme tokens of each batch, then of all. */
 #include "probes/reads-private.h"
 
+#include "core/error.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -95,6 +97,7 @@ mhar_reads_new (const MharProbeSetup *setup, const MharCheckpoint *checkpoint, c
   MharReads *r = g_new0 (MharReads, 1);
   r->setup = setup;
   r->ids = ids;
+  r->n_ids = n;
   r->asked = asked;
   r->kinds = mhar_token_kinds_new (checkpoint, ids, n);
   r->base = g_new0 (gsize, setup->n_sites + 1);
@@ -222,8 +225,8 @@ add_window (const Batch *b, MharBatch *batch, gsize window, gsize first, GError 
 static MharField *
 add_field (MharDataset *set, const char *name, MharFieldType type, gsize n)
 {
-  static const char *const dims[] = { "entry" };
-  return mhar_dataset_add (set, mhar_field_new (name, name, "1", type, 1, dims, &n));
+  g_autofree char *dim = g_strconcat (name, "_entry", NULL);
+  return mhar_dataset_add (set, mhar_field_new (name, name, "1", type, 1, (const char *const *) &dim, &n));
 }
 
 /* [candidates, 2, room] tokens, −1 where there is none, and their weights. */
@@ -282,24 +285,83 @@ add_up (double *to, const double *from, gsize n)
 }
 
 static void
-take (const MharProbeSetup *setup, MharDataset *slab)
+take_sums (MharReads *r, const MharDataset *set)
 {
-  g_autoptr (MharDataset) set = mhar_dataset_steal_child (slab, "reads");
-  MharReads *r = setup->reads;
+  const MharProbeSetup *setup = r->setup;
   gsize room = setup->options->top_tokens, n = 2 * room * r->candidates->len;
   const gint32 *tokens = mhar_dataset_get (set, "tokens")->data.i32;
   const float *weights = mhar_dataset_get (set, "weights")->data.f32;
-  const MharField *pairs = mhar_dataset_get (slab, "pairs");
 
   add_up (r->sums, mhar_dataset_get (set, "sums")->data.f64, r->n_bins * r->base[setup->n_sites]);
   add_up (r->counts, mhar_dataset_get (set, "counts")->data.f64, r->n_bins);
   if (r->logit != NULL)
     add_up (r->logit_sums, mhar_dataset_get (set, "logit")->data.f64, 2 * r->logit->heads * r->logit->n_sources);
-  for (gsize w = 0; w < pairs->shape[0]; w++)
-    r->pairs += pairs->data.f64[w];
   for (gsize i = 0; i < n; i++)
     if (tokens[i] >= 0)
       mhar_top_tokens_add ((i / room % 2 == 0 ? r->most : r->least)[i / room / 2], tokens[i], weights[i]);
+}
+
+static void
+take (const MharProbeSetup *setup, MharDataset *slab)
+{
+  g_autoptr (MharDataset) set = mhar_dataset_steal_child (slab, "reads");
+  const MharField *pairs = mhar_dataset_get (slab, "pairs");
+
+  take_sums (setup->reads, set);
+  for (gsize w = 0; w < pairs->shape[0]; w++)
+    setup->reads->pairs += pairs->data.f64[w];
+}
+
+/* ---- an interrupted run ---- */
+
+MharDataset *
+mhar_reads_state (const MharReads *r)
+{
+  MharDataset *set = mhar_dataset_new ("reads");
+  const Batch all = { .reads = r, .most = r->most, .least = r->least };
+  gsize n = r->n_bins * r->base[r->setup->n_sites], parts = r->logit != NULL ? 2 * r->logit->heads * r->logit->n_sources : 0;
+
+  memcpy (add_field (set, "sums", MHAR_FIELD_F64, n + 1)->data.f64, r->sums, (n + 1) * sizeof (double));
+  memcpy (add_field (set, "counts", MHAR_FIELD_F64, r->n_bins)->data.f64, r->counts, r->n_bins * sizeof (double));
+  if (parts > 0)
+    memcpy (add_field (set, "logit", MHAR_FIELD_F64, parts)->data.f64, r->logit_sums, parts * sizeof (double));
+  pack_lists (&all, set);
+  mhar_dataset_set_real (set, "pairs", r->pairs);
+  return set;
+}
+
+static gboolean
+fits (const MharDataset *state, const char *name, MharFieldType type, gsize n)
+{
+  const MharField *field = mhar_dataset_get (state, name);
+  return field != NULL && field->type == type && field->n_dims == 1 && field->shape[0] == n;
+}
+
+/* Every token is one of the text's. */
+static gboolean
+tokens_fit (const MharReads *r, const MharDataset *state)
+{
+  const MharField *tokens = mhar_dataset_get (state, "tokens");
+
+  for (gsize i = 0; i + 1 < tokens->shape[0]; i++)
+    if (tokens->data.i32[i] < -1 || (gsize) MAX (tokens->data.i32[i], 0) >= r->n_ids)
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+mhar_reads_restore (MharReads *r, const MharDataset *state, GError **error)
+{
+  gsize list = 2 * (gsize) r->setup->options->top_tokens * r->candidates->len + 1;
+  gsize parts = r->logit != NULL ? 2 * r->logit->heads * r->logit->n_sources : 0;
+
+  if (!fits (state, "sums", MHAR_FIELD_F64, r->n_bins * r->base[r->setup->n_sites] + 1) ||
+      !fits (state, "counts", MHAR_FIELD_F64, r->n_bins) || (parts > 0 && !fits (state, "logit", MHAR_FIELD_F64, parts)) ||
+      !fits (state, "tokens", MHAR_FIELD_I32, list) || !fits (state, "weights", MHAR_FIELD_F32, list) || !tokens_fit (r, state))
+    return mhar_bad_input (error, "the reads that were saved are not what the run makes of them");
+  take_sums (r, state);
+  r->pairs = mhar_dataset_real (state, "pairs", 0);
+  return TRUE;
 }
 
 static void

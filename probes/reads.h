@@ -36,6 +36,12 @@ MharReads *mhar_reads_new (const MharProbeSetup *setup, const MharCheckpoint *ch
                            gsize total, GError **error);
 void mhar_reads_free (MharReads *reads);
 
+/* What the batches taken so far came to, exactly: a dataset "reads", for mhar_reads_restore of a run that is the same.
+ * mhar_dataset_unref. */
+MharDataset *mhar_reads_state (const MharReads *reads);
+/* Before the first batch. MHAR_ERROR_INPUT where the state is of another run. */
+gboolean mhar_reads_restore (MharReads *reads, const MharDataset *state, GError **error);
+
 /* Whether what a saved checkpoint says of reads, if anything, has the schema's types and shapes: a file is not trusted.
  * MHAR_ERROR_INPUT naming file, checkpoint and field. */
 gboolean mhar_reads_results_check (const MharDataset *set, const char *path, GError **error);

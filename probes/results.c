@@ -55,6 +55,7 @@ static const Expected expected[] = {
   { "max_deviation_site_low", MHAR_FIELD_F64, { "site" } },
   { "max_deviation_site_high", MHAR_FIELD_F64, { "site" } },
   { "max_deviation_null", MHAR_FIELD_F64, { "site", "draw" } },
+  { "whole_rows", MHAR_FIELD_I32, { "site" } },
   { "max_deviation_p_value", MHAR_FIELD_F64, { "site" } },
   { "deviation_p_value", MHAR_FIELD_F64, { "site", "head" } },
   { "weight_sd", MHAR_FIELD_F32, { "site", "head", "source" } },

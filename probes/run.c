@@ -5,8 +5,10 @@
 #include "probes/conclude.h"
 #include "probes/crew.h"
 #include "probes/intervention.h"
+#include "probes/memory-need.h"
 #include "probes/null-queries.h"
 #include "probes/reads.h"
+#include "probes/sums-check.h"
 
 #define DEFAULT_CONTEXT 1024
 /* Tokens a batch on the CPU: enough rows for the matrix products to be efficient, few enough to stay small. */
@@ -26,6 +28,8 @@ typedef struct {
   const MharCheckpoint *checkpoint;
   guint asked_context;
   guint64 window, done; /* windows and ids behind us */
+  guint64 saved;        /* windows that the last save had */
+  guint batch;          /* windows a batch, now */
   gboolean stopped;     /* cancelled, and kept */
   gint64 shown;         /* when `partial` was last called, µs */
 } Run;
@@ -102,6 +106,12 @@ check_request (const Run *run, const MharBody *body, const gint32 *ids, gsize n,
          mhar_reads_check (run->setup.plan, &run->options, error);
 }
 
+static guint64
+count_windows (const Run *run)
+{
+  return run->windows.full + (run->windows.rest > 0);
+}
+
 /* Windows a batch, from what the smallest device has free. */
 static guint
 choose_batch (const Run *run, const GPtrArray *devices, const MharBody *body)
@@ -121,6 +131,21 @@ choose_batch (const Run *run, const GPtrArray *devices, const MharBody *body)
   }
   windows = (windows + devices->len - 1) / devices->len; /* something for everyone */
   return (guint) CLAMP (tokens / context, 1, windows);
+}
+
+/* No more windows a batch than --max-memory has room for. */
+static gboolean
+bound_batch (const Run *run, const GPtrArray *devices, const MharBody *body, guint *batch, GError **error)
+{
+  MharMemoryRun need = { .setup = &run->setup,
+                         .body = body,
+                         .devices = devices,
+                         .windows = count_windows (run),
+                         .capture = run->hooks != NULL && run->hooks->capture };
+
+  if (run->options.max_memory > 0)
+    *batch = mhar_memory_batch (&need, *batch, error);
+  return *batch > 0;
 }
 
 static gboolean
@@ -149,7 +174,7 @@ conclude (const Run *run, gboolean partial)
 
   if (run->stopped) {
     conclusion.stopped = run->window;
-    conclusion.whole = run->windows.full + (run->windows.rest > 0);
+    conclusion.whole = count_windows (run);
   }
   return mhar_probe_conclude (&conclusion);
 }
@@ -168,6 +193,24 @@ show_partial (Run *run)
 }
 
 static gboolean
+save (Run *run, GError **error)
+{
+  const MharRunHooks *hooks = run->hooks;
+  guint64 since = run->window - run->saved;
+
+  if (hooks == NULL || hooks->save == NULL || since == 0 || (run->window < count_windows (run) && !hooks->due (since, hooks->user)))
+    return TRUE;
+  g_autoptr (MharDataset) state = mhar_dataset_new ("state");
+  mhar_dataset_set_integer (state, "window", (gint64) run->window);
+  mhar_dataset_set_integer (state, "batch", run->batch);
+  mhar_dataset_add_child (state, mhar_pool_pooled (run->pool));
+  if (run->setup.reads != NULL)
+    mhar_dataset_add_child (state, mhar_reads_state (run->setup.reads));
+  run->saved = run->window;
+  return hooks->save (state, hooks->user, error);
+}
+
+static gboolean
 take (Run *run, const MharCrewBatch *batch, GError **error)
 {
   mhar_pool_add (run->pool, batch->slab, batch->first_window);
@@ -182,7 +225,7 @@ take (Run *run, const MharCrewBatch *batch, GError **error)
   if (run->hooks != NULL && run->hooks->progress != NULL)
     run->hooks->progress (run->done, run->windows.total, run->hooks->user);
   show_partial (run);
-  return TRUE;
+  return save (run, error);
 }
 
 /* Takes batches until the last or the first failure. */
@@ -208,8 +251,9 @@ take_all (Run *run, MharCrew *crew, GError **error)
 static gboolean
 run_windows (Run *run, MharCrew *crew, guint batch, GError **error)
 {
-  for (;; batch /= 2) {
+  for (; run->window < count_windows (run); batch /= 2) {
     g_autoptr (GError) local = NULL;
+    run->batch = batch;
     mhar_crew_start (crew, run->window, batch);
     gboolean good = take_all (run, crew, &local);
     mhar_crew_stop (crew);
@@ -220,6 +264,51 @@ run_windows (Run *run, MharCrew *crew, guint batch, GError **error)
       return FALSE;
     }
   }
+  return TRUE;
+}
+
+/* The sums of the windows before, as a run that was not interrupted has them. */
+static gboolean
+replay (Run *run, GError **error)
+{
+  for (;;) {
+    MharDataset *next = NULL;
+    if (!run->hooks->replay (&next, run->hooks->user, error))
+      return FALSE;
+    if (next == NULL)
+      return TRUE;
+    g_autoptr (MharDataset) slab = next;
+    if (!mhar_sums_check (&run->setup, slab, error))
+      return FALSE;
+    mhar_pool_add (run->pool, slab, run->window);
+    mhar_resampler_add (run->resampler, slab, run->window);
+    run->window += mhar_dataset_get (slab, "start")->shape[0];
+  }
+}
+
+/* Goes on from what was saved; *batch becomes what it was. */
+static gboolean
+resume (Run *run, guint *batch, GError **error)
+{
+  const MharDataset *state = run->hooks != NULL ? run->hooks->resume : NULL;
+  gint64 saved_batch = state != NULL ? mhar_dataset_integer (state, "batch", 0) : 0;
+
+  if (state == NULL)
+    return TRUE;
+  const MharDataset *pooled = mhar_dataset_find_child (state, "pooled"), *reads = mhar_dataset_find_child (state, "reads");
+  if (!replay (run, error))
+    return FALSE;
+  if ((guint64) mhar_dataset_integer (state, "window", -1) != run->window || run->window > count_windows (run) ||
+      saved_batch < 1 || saved_batch > G_MAXINT32 || pooled == NULL || (reads != NULL) != (run->setup.reads != NULL))
+    return mhar_bad_input (error, "what was saved is not of this run");
+  if (!mhar_pooled_check (&run->setup, pooled, TRUE, error) ||
+      (reads != NULL && !mhar_reads_restore (run->setup.reads, reads, error)))
+    return FALSE;
+  mhar_pool_add_pooled (run->pool, pooled);
+  run->saved = run->window;
+  run->done = MIN (run->window, run->windows.full) * run->options.context;
+  *batch = (guint) saved_batch;
+  return TRUE;
 }
 
 /* Whether an ended run has results: it is whole, or it was cancelled and the caller wants what there is. */
@@ -233,18 +322,6 @@ settle (Run *run, gboolean whole, GError **error)
   g_clear_error (error);
   run->stopped = TRUE;
   return TRUE;
-}
-
-/* Interventions are compared window by window. */
-static MharPool *
-new_pool (const MharProbeOptions *options)
-{
-  static const char *const series[] = { "loss", "pairs", "intervention_loss", "ablation_loss" };
-  MharPool *pool = mhar_pool_new ();
-
-  for (guint i = 0; (options->probes & MHAR_PROBE_INTERVENTIONS) != 0 && i < G_N_ELEMENTS (series); i++)
-    mhar_pool_keep (pool, series[i]);
-  return pool;
 }
 
 static gboolean
@@ -279,9 +356,10 @@ mhar_probe_run (const GPtrArray *devices, const MharCheckpoint *checkpoint, cons
   MharCrewTask task = { &run.setup, checkpoint, ids, run.windows, hooks != NULL && hooks->capture,
                         hooks != NULL ? hooks->capture_first : 0, cancellable };
   g_autoptr (MharCrew) crew = mhar_crew_new (&task, devices);
-  run.pool = new_pool (&run.options);
+  run.pool = mhar_probe_pool (&run.options);
   run.resampler = mhar_probe_resampler (&run.options);
-  gboolean whole = run_windows (&run, crew, choose_batch (&run, devices, body), &local);
+  guint batch = choose_batch (&run, devices, body);
+  gboolean whole = bound_batch (&run, devices, body, &batch, &local) && resume (&run, &batch, &local) && run_windows (&run, crew, batch, &local);
   if (settle (&run, whole, &local))
     out = conclude (&run, FALSE);
   else

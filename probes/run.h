@@ -18,6 +18,16 @@ typedef struct {
   void (*partial) (MharDataset *so_far, gpointer user);
   gboolean keep;         /* a cancelled run returns what is done, with a warning, where a window is */
   guint64 capture_first; /* `capture` takes only this many tokens, the first; 0: all */
+
+  /* So that a run that dies can go on. `due` is asked after each batch, with the windows since the last save, and `save`
+   * is lent what no slab has, after the slabs of all windows before: attributes "window" (how many) and "batch", children
+   * "pooled" and "reads". It is always called after the last window. FALSE stops the run with its error. */
+  gboolean (*due) (guint64 windows, gpointer user);
+  gboolean (*save) (const MharDataset *state, gpointer user, GError **error);
+  /* What `save` was lent: the run goes on from there, once `replay` has given the slabs of "sums" before, in order: a new
+   * dataset, which has nothing but the fields of the slabs, and NULL after the last. */
+  const MharDataset *resume;
+  gboolean (*replay) (MharDataset **slab, gpointer user, GError **error);
 } MharRunHooks;
 
 /* Sets what the paper uses: 4 contiguous slices, 32 draws, all probes, windows of 1,024. */

@@ -6,9 +6,8 @@
 
 #include <glib/gstdio.h>
 
-/* Whether both paths name one existing file. */
-static gboolean
-same_file (const char *a, const char *b)
+gboolean
+mhar_same_file (const char *a, const char *b)
 {
   GStatBuf sa, sb;
   return a != NULL && b != NULL && g_stat (a, &sa) == 0 && g_stat (b, &sb) == 0 && sa.st_dev == sb.st_dev
@@ -25,16 +24,16 @@ is_part_of (const char *output, const char *checkpoint)
   for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;) {
     g_autofree char *path = g_build_filename (checkpoint, name, NULL);
     for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
-      if (g_str_has_suffix (name, endings[i]) && same_file (output, path))
+      if (g_str_has_suffix (name, endings[i]) && mhar_same_file (output, path))
         return TRUE;
   }
-  return same_file (output, checkpoint);
+  return mhar_same_file (output, checkpoint);
 }
 
 gboolean
 mhar_check_not_input (const MharCliOptions *o, const GPtrArray *names, const char *output, GError **error)
 {
-  gboolean input = same_file (output, o->text) || same_file (output, o->tokens) || same_file (output, o->config);
+  gboolean input = mhar_same_file (output, o->text) || mhar_same_file (output, o->tokens) || mhar_same_file (output, o->config);
 
   for (guint i = 0; !input && output != NULL && i < names->len; i++)
     input = is_part_of (output, ((const MharSeriesName *)names->pdata[i])->path);

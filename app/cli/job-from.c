@@ -55,7 +55,7 @@ repeat_skipped (const MharCliOptions *options, const MharDataset *root)
 int
 mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GError **error)
 {
-  static const char *const skip[] = { "sums", "capture", NULL };
+  static const char *const skip[] = { "sums", "pooled", "capture", NULL };
   g_autoptr (MharDataset) root = mhar_h5_read (options->from, skip, error);
 
   if (root == NULL || !mhar_results_check (root, options->from, error) || !check_together (root, options->from, error))

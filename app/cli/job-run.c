@@ -3,12 +3,14 @@
  * is announced that is not there. What can be refused is refused before anything runs. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/base-names.h"
 #include "app/cli/figure-check.h"
 #include "app/cli/figure-write.h"
 #include "app/cli/input-guard.h"
 #include "app/cli/progress.h"
 #include "app/cli/report.h"
 #include "app/cli/run-checkpoints.h"
+#include "app/cli/run-part.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
 #include "core/h5file.h"
@@ -20,6 +22,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* With --checkpoint-every, no more than this is at stake, nor in memory when a run goes on. */
+#define PART_BYTES (256u << 20)
+
 typedef struct {
   const MharCliOptions *options;
   MharProbeOptions probe;
@@ -29,7 +34,9 @@ typedef struct {
   GArray *ids;                /* of the first checkpoint, which the second has to share then */
   MharTokenSource *source;
   GPtrArray *devices; /* MharDevice *, opened for the first checkpoint; all run on them */
-  MharH5Writer *writer;
+  MharH5Writer *writer; /* NULL with `part`, which it is made of at the end */
+  MharDataset *identity; /* of `part` */
+  MharRunPart *part; /* NULL without --checkpoint-every */
   MharDataset *root;
   GPtrArray *sets; /* MharDataset */
   MharProgress progress;
@@ -65,7 +72,36 @@ on_slab (const char *group, const MharDataset *slab, gpointer user, GError **err
 
   if (job->comparison != NULL && strcmp (group, "sums") == 0)
     mhar_comparison_add (job->comparison, index, slab);
+  if (job->part != NULL)
+    return mhar_run_part_append (job->part, group, slab, error);
   return job->writer == NULL || mhar_h5_writer_append (job->writer, path, slab, f16, error);
+}
+
+static gboolean
+on_due (guint64 windows, gpointer user)
+{
+  const Job *job = user;
+  guint64 limit = (guint64) job->probe.max_memory;
+  guint64 most = limit > 0 ? MIN (PART_BYTES, limit / 16) : PART_BYTES;
+  return windows >= job->options->checkpoint_every || mhar_run_part_bytes (job->part) >= most;
+}
+
+static gboolean
+on_save (const MharDataset *state, gpointer user, GError **error)
+{
+  Job *job = user;
+  return mhar_run_part_save (job->part, job->sets->len, state, error);
+}
+
+static gboolean
+on_replay (MharDataset **slab, gpointer user, GError **error)
+{
+  Job *job = user;
+  gboolean good = mhar_run_part_next (job->part, job->sets->len, slab, error);
+
+  if (good && *slab != NULL && job->comparison != NULL)
+    mhar_comparison_add (job->comparison, job->sets->len, *slab);
+  return good;
 }
 
 /* Two that are compared have the same windows. */
@@ -103,6 +139,50 @@ note_fallback (const Job *job)
     fprintf (stderr, "mhar-probe: running on the CPU: %s\n", why);
 }
 
+/* What has to be the same for a run to go on with what another has saved. */
+static MharDataset *
+identify (const Job *job, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (MharDataset) set = mhar_dataset_new ("identity");
+  const MharDevice *device = g_ptr_array_index (job->devices, 0);
+  g_autofree char *text = g_strdup_printf ("%s, SHA-256 %s", job->source->name, job->source->digest);
+
+  mhar_dataset_set_string (set, "command", job->options->command);
+  mhar_dataset_set_string (set, "text", text);
+  for (guint i = 0; i < job->checkpoints.opened->len; i++) {
+    const MharOpened *opened = g_ptr_array_index (job->checkpoints.opened, i);
+    g_autofree char *name = g_strdup_printf ("checkpoint %u", i + 1);
+    g_autofree char *base = g_filename_display_basename (mhar_checkpoint_path (opened->checkpoint));
+    g_autofree char *digest = mhar_checkpoint_digest (
+        opened->checkpoint, (const char *const *) opened->plan->routing->pdata, FALSE, cancellable, error);
+    if (digest == NULL)
+      return NULL;
+    g_autofree char *what = g_strdup_printf ("%s, SHA-256 %s", base, digest);
+    mhar_dataset_set_string (set, name, what);
+  }
+  mhar_dataset_set_string (set, "device", mhar_device_spec (device));
+  mhar_dataset_set_string (set, "precision", mhar_device_precision_name (device));
+  mhar_dataset_set_string (set, "version", mhar_version ());
+  return g_steal_pointer (&set);
+}
+
+/* Where the results go: straight into their file, or with --checkpoint-every into what it is made of at the end. */
+static gboolean
+open_output (Job *job, GCancellable *cancellable, GError **error)
+{
+  const MharCliOptions *o = job->options;
+
+  if (o->output == NULL)
+    return TRUE;
+  job->writer = mhar_h5_writer_new (o->output, error);
+  if (job->writer == NULL || o->checkpoint_every == 0)
+    return job->writer != NULL;
+  g_clear_pointer (&job->writer, mhar_h5_writer_free); /* it can be made: that is all so far */
+  job->identity = identify (job, cancellable, error);
+  job->part = job->identity != NULL ? mhar_run_part_open (o->output, o->resume, job->identity, error) : NULL;
+  return job->part != NULL;
+}
+
 /* All that a run needs, cheapest first. */
 static gboolean
 prepare (Job *job, GCancellable *cancellable, GError **error)
@@ -119,10 +199,7 @@ prepare (Job *job, GCancellable *cancellable, GError **error)
     return FALSE;
   prepare_comparison (job);
   job->source = mhar_token_source_open (o, cancellable, error);
-  if (job->source == NULL)
-    return FALSE;
-  job->writer = o->output != NULL ? mhar_h5_writer_new (o->output, error) : NULL;
-  return o->output == NULL || job->writer != NULL;
+  return job->source != NULL && open_output (job, cancellable, error);
 }
 
 /* The file's account of the run, made after the first checkpoint: its tokenizer counts the text. */
@@ -164,10 +241,16 @@ static MharDataset *
 run_probes (Job *job, const MharOpened *opened, const GArray *ids, GCancellable *cancellable, GError **error)
 {
   const MharCliOptions *o = job->options;
-  gboolean slabs = job->writer != NULL || job->comparison != NULL;
+  gboolean slabs = job->writer != NULL || job->part != NULL || job->comparison != NULL;
   MharRunHooks hooks = { on_progress, slabs ? on_slab : NULL, o->save_weights != MHAR_SAVE_NO_WEIGHTS, job };
   g_autofree char *name = g_filename_display_basename (mhar_checkpoint_path (opened->checkpoint));
 
+  if (job->part != NULL) {
+    hooks.due = on_due;
+    hooks.save = on_save;
+    hooks.replay = on_replay;
+    hooks.resume = mhar_run_part_state (job->part, job->sets->len);
+  }
   note_fallback (job);
   MharReportTask task = { o, job->devices, opened->checkpoint, opened->plan, ids, name, &hooks, on_stage, cancellable };
   on_stage (name, job);
@@ -176,8 +259,10 @@ run_probes (Job *job, const MharOpened *opened, const GArray *ids, GCancellable 
                        : mhar_probe_run (job->devices, opened->checkpoint, opened->plan, (const gint32 *)ids->data,
                                          ids->len, &job->probe, &hooks, cancellable, error);
   mhar_progress_finish (&job->progress);
-  /* An input error is about the ids: the model was checked before. */
-  if (set == NULL && error != NULL && g_error_matches (*error, MHAR_ERROR, MHAR_ERROR_INPUT))
+  /* An input error is about what was saved, else the ids: the model was checked before. */
+  if (set == NULL && hooks.resume != NULL && error != NULL && g_error_matches (*error, MHAR_ERROR, MHAR_ERROR_INPUT))
+    g_prefix_error (error, "%s cannot be gone on with, remove it to start anew: ", mhar_run_part_name (job->part));
+  else if (set == NULL && error != NULL && g_error_matches (*error, MHAR_ERROR, MHAR_ERROR_INPUT))
     g_prefix_error (error, "%s with %s: ", job->source->name, name);
   return set;
 }
@@ -202,6 +287,9 @@ run_one (Job *job, const MharOpened *opened, GCancellable *cancellable, GError *
   if (digest == NULL)
     return FALSE;
   mhar_dataset_set_string (set, o->digest ? "sha256_files" : "sha256_routing", digest);
+  g_autofree char *tokenizer = mhar_token_source_tokenizer (job->source, opened->checkpoint);
+  if (tokenizer != NULL)
+    mhar_dataset_set_string (set, "sha256_tokenizer", tokenizer);
   return TRUE;
 }
 
@@ -226,6 +314,24 @@ add_together (Job *job)
   }
 }
 
+static gboolean
+write_file (Job *job, GError **error)
+{
+  const MharCliOptions *o = job->options;
+
+  if (job->part != NULL) {
+    job->writer = mhar_h5_writer_new (o->output, error);
+    if (job->writer == NULL || !mhar_run_part_pour (job->part, job->writer, o->save_weights == MHAR_SAVE_F16, error))
+      return FALSE;
+  }
+  if (job->writer != NULL
+      && (!mhar_h5_writer_write (job->writer, job->root, error) || !mhar_h5_writer_commit (job->writer, error)))
+    return FALSE;
+  if (job->part != NULL)
+    mhar_run_part_remove (job->part);
+  return TRUE;
+}
+
 /* Adds the results as checkpoint_0, checkpoint_1 … and writes what was asked for. */
 static gboolean
 deliver (Job *job, GError **error)
@@ -242,14 +348,11 @@ deliver (Job *job, GError **error)
     mhar_dataset_add_child (job->root, mhar_dataset_ref (set));
   }
   add_together (job);
-  if (job->writer != NULL && !mhar_h5_writer_write (job->writer, job->root, error))
-    return FALSE;
+  mhar_base_names_only (o, job->root);
   g_autoptr (MharReportFiles) report = o->report != NULL ? mhar_report_stage (job->root, o->report, error) : NULL;
   if (o->report != NULL && report == NULL)
     return FALSE;
-  if (job->writer != NULL && !mhar_h5_writer_commit (job->writer, error))
-    return FALSE;
-  if (report != NULL && !mhar_report_publish (report, error))
+  if (!write_file (job, error) || (report != NULL && !mhar_report_publish (report, error)))
     return FALSE;
   if (report != NULL && !o->quiet) {
     g_autofree char *folder = mhar_printable (o->report);
@@ -265,6 +368,8 @@ job_clear (Job *job)
 {
   g_free (job->stage);
   mhar_h5_writer_free (job->writer);
+  mhar_run_part_free (job->part);
+  mhar_dataset_unref (job->identity);
   mhar_dataset_unref (job->root);
   g_clear_pointer (&job->devices, g_ptr_array_unref);
   mhar_token_source_free (job->source);

@@ -2,6 +2,7 @@
 /* --weights-only: the routing queries themselves, of any checkpoint whose queries can be found, without running it. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/base-names.h"
 #include "core/h5file.h"
 #include "core/name-map.h"
 #include "core/provenance.h"
@@ -51,6 +52,7 @@ mhar_job_weights (const MharCliOptions *o, GError **error)
   }
   if (root == NULL)
     return -1;
+  mhar_base_names_only (o, root);
   if (o->output != NULL) {
     g_autoptr (MharH5Writer) writer = mhar_h5_writer_new (o->output, error);
     if (writer == NULL || !mhar_h5_writer_write (writer, root, error) || !mhar_h5_writer_commit (writer, error))

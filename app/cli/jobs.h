@@ -20,6 +20,7 @@ int mhar_job_weights (const MharCliOptions *options, GError **error);
 int mhar_job_verify (const MharCliOptions *options, GCancellable *cancellable, GError **error);
 int mhar_job_save_reference (const MharCliOptions *options, GCancellable *cancellable, GError **error);
 int mhar_job_devices (const MharCliOptions *options, GError **error);
+int mhar_job_merge (const MharCliOptions *options, GCancellable *cancellable, GError **error);
 int mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GError **error);
 
 /* Table or JSON of a run, on standard output; warnings on standard error. MHAR_ERROR_RUN where the former fails. */

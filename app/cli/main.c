@@ -102,6 +102,8 @@ run (const MharCliOptions *options, GCancellable *cancellable, GError **error)
     return mhar_job_verify (options, cancellable, error);
   if (options->save_reference != NULL)
     return mhar_job_save_reference (options, cancellable, error);
+  if (options->merge)
+    return mhar_job_merge (options, cancellable, error);
   if (options->from != NULL)
     return mhar_job_from (options, cancellable, error);
   return mhar_job_run (options, cancellable, error);
@@ -117,10 +119,12 @@ exit_status (const GError *error)
 
 /* One line, whatever names and words from files are in the message. */
 static void
-complain (const GError *error)
+complain (const MharCliOptions *options, const GError *error)
 {
   gboolean interrupted = g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-  g_autofree char *message = mhar_printable (interrupted ? "interrupted; nothing was written" : error->message);
+  gboolean saved = options != NULL && options->checkpoint_every > 0;
+  const char *end = saved ? "interrupted; the same command with --resume goes on from what was saved" : "interrupted; nothing was written";
+  g_autofree char *message = mhar_printable (interrupted ? end : error->message);
   fprintf (stderr, "mhar-probe: %s\n", message);
 }
 
@@ -137,6 +141,6 @@ main (int argc G_GNUC_UNUSED, char **argv)
   int status = options != NULL ? run (options, cancellable, &error) : -1;
   if (error == NULL)
     return status;
-  complain (error);
+  complain (options, error);
   return exit_status (error);
 }

@@ -15,9 +15,10 @@ static const Job jobs[] = {
   { "devices", "|" },
   { "info", "|config|map|heads|block-delta|strict|json|" },
   { "sites", "|config|map|heads|block-delta|strict|json|" },
-  { "weights-only", "|config|map|heads|slices|slicing|digest|output|json|table|" },
+  { "weights-only", "|config|map|heads|slices|slicing|digest|output|json|table|private|" },
   { "verify", "|tolerance|device|precision|routing|config|map|heads|block-delta|strict|json|" },
   { "save-reference", "|device|precision|routing|config|map|heads|block-delta|strict|text|prompt|tokens|context|max-tokens|" },
+  { "merge", "|figure|figure-kind|first-sites|theme|style|json|table|output|private|" },
   { "from", "|figure|figure-kind|first-sites|theme|style|json|table|report|" },
 };
 
@@ -74,7 +75,7 @@ check_job (const MharCliOptions *o, const Job *job, GError **error)
 
   if (o->save_reference == NULL && (o->text != NULL || o->prompt != NULL || o->tokens != NULL))
     return mhar_bad_usage (error, "--%s takes no input; leave out --text, --prompt and --tokens", name);
-  if (o->output != NULL && !o->weights_only)
+  if (o->output != NULL && !o->weights_only && !o->merge)
     return mhar_bad_usage (error, "-o saves a run, and --%s makes none; leave one of them out", name);
   if (o->probe.probes & MHAR_PROBE_INTERVENTIONS)
     return mhar_bad_usage (error, "interventions (--%s) need a run, and --%s makes none; leave one of them out",
@@ -82,7 +83,7 @@ check_job (const MharCliOptions *o, const Job *job, GError **error)
                              ? mhar_intervention_name (((MharIntervention *) g_ptr_array_index (o->interventions, 0))->kind)
                              : "ablation-map",
                            name);
-  if (o->figure != NULL && o->from == NULL)
+  if (o->figure != NULL && o->from == NULL && !o->merge)
     return mhar_bad_usage (error, "--figure draws a run, and --%s makes none; leave one of them out", name);
   if (o->report != NULL && o->from == NULL)
     return mhar_bad_usage (error, "--report writes up a run, and --%s makes none; leave one of them out", name);
@@ -111,6 +112,8 @@ check_checkpoints (const MharCliOptions *o, GError **error)
       return mhar_bad_usage (error, "the name of a checkpoint is empty; give the folder that holds config.json");
   if (!none && o->from != NULL)
     return mhar_bad_usage (error, "--from reads a saved run and takes no checkpoint");
+  if (o->merge && (none || o->checkpoints[1] == NULL))
+    return mhar_bad_usage (error, "--merge puts saved runs together: give two files or more, as -o wrote them");
   if (o->config != NULL && none)
     return mhar_bad_usage (error, "--config is about a checkpoint, and none is given; leave it out");
   if (o->map != NULL && none)
@@ -145,14 +148,24 @@ check_about (const MharCliOptions *o, GError **error)
                            o->compare ? "compare" : "series");
   if (o->compare && (o->probe.probes & MHAR_PROBE_DEPTH_MAPS) == 0)
     return mhar_bad_usage (error, "--compare compares what --depth-maps measures; ask for that too");
-  if (o->from == NULL && o->kind == MHAR_FIGURE_COMPARE && !o->compare)
+  if (o->from == NULL && !o->merge && o->kind == MHAR_FIGURE_COMPARE && !o->compare)
     return mhar_bad_usage (error, "--figure-kind compare draws what --compare measures; ask for that too");
-  if (o->from == NULL && o->kind == MHAR_FIGURE_SERIES && !o->series)
+  if (o->from == NULL && !o->merge && o->kind == MHAR_FIGURE_SERIES && !o->series)
     return mhar_bad_usage (error, "--figure-kind series draws what --series measures; ask for that too");
   if (o->reads->len == 0 && is_given (o, "top-tokens"))
     return mhar_bad_usage (error, "--top-tokens is about the lists of --reads, and they are not asked for; leave it out");
   if (o->json && is_given (o, "table"))
     return mhar_bad_usage (error, "--json and --table are two ways to print the results; choose one");
+  return TRUE;
+}
+
+static gboolean
+check_long (const MharCliOptions *o, GError **error)
+{
+  if (o->checkpoint_every > 0 && o->output == NULL)
+    return mhar_bad_usage (error, "--checkpoint-every saves beside the file of -o, and none is named; name it with -o FILE.h5");
+  if (o->resume && o->checkpoint_every == 0)
+    return mhar_bad_usage (error, "--resume goes on with what --checkpoint-every saved; give the same command as then, with both");
   return TRUE;
 }
 
@@ -185,9 +198,9 @@ mhar_cli_options_check (const MharCliOptions *o, GError **error)
   if (o->help || o->version)
     return TRUE;
   if (several)
-    return mhar_bad_usage (error, "--info, --sites, --weights-only, --verify, --save-reference, --from and --devices are separate jobs; choose one");
+    return mhar_bad_usage (error, "--info, --sites, --weights-only, --verify, --save-reference, --merge, --from and --devices are separate jobs; choose one");
   if ((o->text != NULL) + (o->prompt != NULL) + (o->tokens != NULL) > 1)
     return mhar_bad_usage (error, "--text, --prompt and --tokens are three ways to give one input; choose one");
-  return check_checkpoints (o, error) && check_output (o, error) && check_controls (o, error)
+  return check_checkpoints (o, error) && check_output (o, error) && check_long (o, error) && check_controls (o, error)
          && (job == NULL || check_job (o, job, error)) && check_about (o, error);
 }

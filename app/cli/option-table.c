@@ -187,6 +187,22 @@ parse_reads (const char *text, gpointer field, GError **error)
   return mhar_reads_specs_parse (*(GPtrArray **) field, text, error);
 }
 
+static gboolean
+parse_size (const char *text, gpointer field, GError **error)
+{
+  static const char units[] = "KMGT";
+  gsize n = strlen (text);
+  const char *unit = n > 1 ? strchr (units, g_ascii_toupper (text[n - 1])) : NULL;
+  g_autofree char *digits = g_strndup (text, unit != NULL ? n - 1 : n);
+  guint shift = unit != NULL ? 10 * (guint) (unit - units + 1) : 0;
+  guint64 value;
+
+  if (!g_ascii_string_to_unsigned (digits, 10, 1, ((guint64) 1 << 62) >> shift, &value, NULL) || value << shift < 1 << 20)
+    return mhar_bad_usage (error, "--max-memory takes a size of 1M or more, such as 800M or 8G, not “%s”", text);
+  *(gint64 *) field = (gint64) (value << shift);
+  return TRUE;
+}
+
 static const MharOptionRow probe_rows[] = {
   { "kl", 0, BITS, AT (probe.probes), NULL, "Slice or head disagreement, and its random-query null", MHAR_PROBE_KL },
   { "depth-maps", 0, BITS, AT (probe.probes), NULL, "Depth maps, deviation, entropy, contribution",
@@ -278,9 +294,19 @@ static const MharOptionRow output_rows[] = {
   { "theme", 0, PARSED, AT (figure_options.theme), "THEME", "light (the default) or dark", .parse = parse_theme },
   { "style", 0, PARSED, AT (figure_options.style), "STYLE", "default, or authors: as the paper's own plots",
     .parse = parse_style },
+  { "private", 0, FLAG, AT (base_names), NULL, "Only the base names of paths in what is written" },
   { "quiet", 'q', FLAG, AT (quiet), NULL, "No notes on standard error" },
   { "progress", 0, CHOICE, AT (progress), "WHEN", "auto (the default: on a terminal), always or never",
     .choices = "auto|always|never" },
+  { NULL },
+};
+
+static const MharOptionRow long_rows[] = {
+  { "checkpoint-every", 0, WIDE, AT (checkpoint_every), "N",
+    "Save the run's state after every N windows, beside the file of -o", 1, G_MAXINT32 },
+  { "resume", 0, FLAG, AT (resume), NULL, "Go on where an interrupted run of the same command was" },
+  { "max-memory", 0, PARSED, AT (probe.max_memory), "SIZE", "Bound the memory taken beside mapped files, as 8G, by the batch",
+    .parse = parse_size },
   { NULL },
 };
 
@@ -293,6 +319,7 @@ static const MharOptionRow other_rows[] = {
   { "save-reference", 0, WORD, AT (save_reference), "FILE", "Write such a reference of the first window's tokens" },
   { "tolerance", 0, REAL, AT (tolerance), "X", "Relative norm error that --verify allows (1e-5)" },
   { "from", 0, WORD, AT (from), "FILE.h5", "Print and draw a saved run again, without the model" },
+  { "merge", 0, FLAG, AT (merge), NULL, "Put saved runs of one checkpoint over several texts together" },
   { "devices", 0, FLAG, AT (devices), NULL, "List the devices, and why there are no more" },
   { "version", 0, FLAG, AT (version), NULL, "Print the version" },
   { "help", 'h', FLAG, AT (help), NULL, "Print this" },
@@ -301,7 +328,7 @@ static const MharOptionRow other_rows[] = {
 
 const MharOptionGroup mhar_option_groups[] = {
   { "Probes", probe_rows }, { "Interventions", intervention_rows }, { "Input", input_rows }, { "Model", model_rows },
-  { "Output", output_rows }, { "Other", other_rows }, { NULL, NULL },
+  { "Output", output_rows }, { "Long runs", long_rows }, { "Other", other_rows }, { NULL, NULL },
 };
 
 const MharOptionRow *

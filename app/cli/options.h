@@ -40,6 +40,10 @@ typedef struct {
   char *report; /* a folder; its report.h5 is `output` then */
   MharSaveWeights save_weights;
   gboolean digest, json, quiet;
+  gboolean base_names; /* no path in what is written */
+  guint64 checkpoint_every; /* windows between two saves of a run's state; 0: none */
+  gboolean resume;
+  gboolean merge;     /* the words are saved runs */
   MharTableStyle table;
   MharProgressWhen progress;
   MharFigureKind kind;

@@ -144,3 +144,12 @@ mhar_token_source_ids (const MharTokenSource *source, const MharCheckpoint *chec
     g_array_append_val (ids, g_array_index (tokens, MharToken, i).id);
   return ids;
 }
+
+char *
+mhar_token_source_tokenizer (const MharTokenSource *source, const MharCheckpoint *checkpoint)
+{
+  g_autofree char *path = g_build_filename (mhar_checkpoint_folder (checkpoint), "tokenizer.json", NULL);
+  g_autoptr (GBytes) bytes = source->ids == NULL ? read_file (path, 0, NULL) : NULL;
+
+  return bytes != NULL ? mhar_digest_bytes (bytes, NULL, NULL) : NULL;
+}

@@ -25,6 +25,9 @@ void mhar_token_source_free (MharTokenSource *source);
 GArray *mhar_token_source_ids (const MharTokenSource *source, const MharCheckpoint *checkpoint, GCancellable *cancellable,
                                GError **error);
 
+/* SHA-256 (hex, g_free) of the tokenizer.json that made the ids; NULL where ids were given. */
+char *mhar_token_source_tokenizer (const MharTokenSource *source, const MharCheckpoint *checkpoint);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharTokenSource, mhar_token_source_free)
 
 G_END_DECLS

@@ -44,7 +44,7 @@ is_archive (const char *path)
 static gboolean
 open_results (MharOpened *opened, GError **error)
 {
-  static const char *const skip[] = { "sums", "capture", NULL };
+  static const char *const skip[] = { "sums", "pooled", "capture", NULL };
 
   opened->root = mhar_h5_read (opened->path, skip, error);
   if (opened->root == NULL || !mhar_results_check (opened->root, opened->path, error))
