@@ -73,7 +73,7 @@ _mhar_probe_value ()
     --progress) _mhar_probe_words 'auto always never' "$word" ;;
     # Numbers and text: nothing to offer.
     -p | --prompt | --context | --max-tokens | --skip-first | --batch | --heads | --slices | --null-draws | \
-      --null-tokens | --match-sources | --seed | --first-sites | --tolerance | --top-tokens | --ablate | --top-k | --regroup) ;;
+      --null-tokens | --match-sources | --seed | --first-sites | --tolerance | --top-tokens | --checkpoint-every | --max-memory | --ablate | --top-k | --regroup) ;;
     *) return 1 ;;
   esac
   return 0 # whether or not there was anything to offer
@@ -87,7 +87,7 @@ _mhar_probe ()
     --match-sources --seed --ablate --consensus --swap-heads --permute-heads --null-query --uniform --top-k --regroup
     --ablation-map --text --prompt --tokens --context --max-tokens --skip-first --batch --device --precision
     --config --map --heads --block-delta --strict --routing --output --save-weights --digest --table --report --json --figure --figure-kind --first-sites
-    --theme --style --quiet --progress --info --sites --weights-only --verify --save-reference --tolerance --from --devices --version --help'
+    --theme --style --private --quiet --progress --checkpoint-every --resume --max-memory --info --sites --weights-only --verify --save-reference --tolerance --from --merge --devices --version --help'
 
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -109,6 +109,12 @@ _mhar_probe ()
     option=${COMP_WORDS[COMP_CWORD - 1]}
   fi
   _mhar_probe_value "$option" "$word" "$equals" && return
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    if [[ ${COMP_WORDS[i]} == --merge && $word != -* ]]; then
+      _mhar_probe_files "$word" .h5
+      return
+    fi
+  done
   if [[ $word == -* ]]; then
     _mhar_probe_words "$options -d -f -h -o -p -q -t" "$word"
   else

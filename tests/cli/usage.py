@@ -77,15 +77,16 @@ for title, words, args in [
 # What would be ignored is refused.
 PROBES = ["--kl", "--depth-maps", "--collinearity", "--all", "--slices=4", "--slicing=interleaved", "--null-draws=4", "--null-norm=slice",
           "--null-tokens=9", "--match-sources=3", "--seed=1", "--reads", "--top-tokens=3"]
-RUNS = ["--context=8", "--max-tokens=8", "--skip-first=1", "--batch=1"]
+RUNS = ["--context=8", "--max-tokens=8", "--skip-first=1", "--batch=1", "--max-memory=1G"]
 MODEL = ["--device=cpu", "--precision=fp32", "--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--routing=plain"]
-OUTPUT = ["--digest", "--table=csv", "--json", "--figure-kind=kl", "--first-sites=3", "--theme=dark", "--style=authors"]
+OUTPUT = ["--digest", "--table=csv", "--json", "--figure-kind=kl", "--first-sites=3", "--theme=dark", "--style=authors", "--private"]
 for job, args, heeded in [
     ("--from", ["--from", "x.h5"], ["--table=csv", "--json"]),
+    ("--merge", ["--merge", "x.h5", "y.h5"], ["--table=csv", "--json", "--private"]),
     ("--info", ["--info", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json"]),
     ("--sites", ["--sites", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json"]),
     ("--weights-only", ["--weights-only", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--slices=4", "--slicing=interleaved", "--digest",
-                                                "--table=csv", "--json"]),
+                                                "--table=csv", "--json", "--private"]),
     ("--verify", ["--verify", "r", MH], [*MODEL, "--json"]),
     ("--save-reference", ["--save-reference", "r", MH], [*MODEL, "--context=8", "--max-tokens=8"]),
     ("--devices", ["--devices"], []),
@@ -98,7 +99,7 @@ for job, args, heeded in [
             if (job, name) in (("--devices", "--json"), ("--devices", "--config"), ("--devices", "--map"),
                                ("--from", "--config"), ("--from", "--map")):
                 misuse(scratch, [name], *args, option)  # which has a sentence of its own
-            elif job == "--from" and name in ("--figure-kind", "--first-sites", "--theme", "--style"):
+            elif job in ("--from", "--merge") and name in ("--figure-kind", "--first-sites", "--theme", "--style"):
                 misuse(scratch, [name, "name it with --figure"], *args, option)
             else:
                 misuse(scratch, [name, job, "nothing"], *args, option)
@@ -127,7 +128,7 @@ def what_is_heeded_is_not_refused(scratch):
 
 # Every option that takes a number, against what is none or out of its range.
 RANGES = {
-    "--slices": (2, 65536), "--null-draws": (0, 1000000), "--null-tokens": (1, 2**31 - 1), "--match-sources": (2, 65536),
+    "--slices": (2, 65536), "--checkpoint-every": (1, 2**31 - 1), "--null-draws": (0, 1000000), "--null-tokens": (1, 2**31 - 1), "--match-sources": (2, 65536),
     "--seed": (0, 2**64 - 1), "--context": (2, 2**24), "--max-tokens": (2, 2**31 - 1), "--skip-first": (0, 2**24),
     "--batch": (1, 2**20), "--heads": (1, 65536), "--first-sites": (0, 2**20),
 }
@@ -166,14 +167,14 @@ def names_that_look_like_options(scratch):
 def help_shows_every_option_once_and_in_order(scratch):
     text = succeed("--help").out
     assert text == succeed("-h").out
-    groups = re.findall(r"^(\w+)$", text, re.M)
-    assert groups == ["Probes", "Interventions", "Input", "Model", "Output", "Other"], groups
+    groups = re.findall(r"^(\w+(?: \w+)?)$", text, re.M)
+    assert groups == ["Probes", "Interventions", "Input", "Model", "Output", "Long runs", "Other"], groups
     options = re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.M)
     assert len(options) == len(set(options)), options
     want = """kl depth-maps collinearity all compare series slices slicing null-draws null-norm null-tokens match-sources seed
         ablate consensus swap-heads permute-heads null-query uniform top-k regroup ablation-map text prompt tokens context max-tokens skip-first batch device precision heads block-delta strict routing
-        output save-weights digest table report json figure figure-kind first-sites theme style quiet progress
-        info sites verify save-reference tolerance from devices version help""".split()
+        output save-weights digest table report json figure figure-kind first-sites theme style private quiet progress
+        checkpoint-every resume max-memory info sites verify save-reference tolerance from merge devices version help""".split()
     missing = set(want) - set(options)
     assert not missing, f"not in --help: {missing}"
     assert [o for o in options if o in want] == want, "not in this order"

@@ -137,7 +137,7 @@ def check_choices():
         elif limits:
             bad += [f"the man page's {name} lacks its limit {x}" for x in limits.groups()
                     if not re.search(rf"\b{x}\b", entry)]
-        elif name != "--tolerance":
+        elif name not in ("--tolerance", "--max-memory"):
             bad.append(f"{name} was not refused as expected: {said}")
         if default and f"Default: {default.group(1)}" not in entry.replace("\n    ", " "):
             bad.append(f"the man page's {name} does not give the default {default.group(1)}")
@@ -162,6 +162,7 @@ def check_completion_files():
                 found = complete(*words, folder=folder)
                 bad += differences(f"the completion of {' '.join(words)}", want | {"dir"}, found)
         bad += differences("the completion of checkpoints", checkpoints | {"dir"}, complete("-q", "", folder=folder))
+        bad += differences("the completion of files to merge", {"a.h5", "dir"}, complete("--merge", "a.h5", "", folder=folder))
         bad += differences("the completion after --", {"dir"}, complete("--", "d", folder=folder))
     bad += differences("the completion of --device", {"auto", "cpu", "cuda"}, complete("-d", ""))
     offered = complete("-d", "cuda:a") & complete("--device=cuda:")
