@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/gui/centre.h"
 
+#include "app/gui/numbers-job.h"
 #include "app/gui/numbers-view.h"
 #include "app/gui/page-views.h"
 
@@ -22,6 +23,8 @@ struct _MharCentre {
   MharShown shown; /* owned references */
   char *empty;
   gboolean wants_table, display_set;
+  gboolean tabulating, table_stale; /* a table is being made; another is wanted after it */
+  MharPage table_page;              /* of the table that is shown or being made */
   MharDisplay display, display_shown; /* as chosen; as the pages have it */
 };
 
@@ -137,10 +140,11 @@ mhar_centre_enlarge (MharCentre *self)
   mhar_page_views_enlarge (self->views);
 }
 
-MharNumbers *
-mhar_centre_get_numbers (MharCentre *self)
+/* Borrowed, and without texts. */
+static MharNumbersSource
+numbers_source (MharCentre *self)
 {
-  MharNumbersSource source = {
+  return (MharNumbersSource){
     .page = mhar_centre_get_page (self),
     .set = mhar_centre_get_dataset (self),
     .other = self->shown.other,
@@ -149,6 +153,12 @@ mhar_centre_get_numbers (MharCentre *self)
     .source = mhar_selection_get_source (self->selection),
     .head = mhar_selection_get_head (self->selection),
   };
+}
+
+MharNumbers *
+mhar_centre_get_numbers (MharCentre *self)
+{
+  MharNumbersSource source = numbers_source (self);
   g_autoptr (GPtrArray) texts
       = source.page == MHAR_PAGE_TOKENS ? mhar_token_texts (self->shown.text, self->shown.tokens) : NULL;
 
@@ -156,12 +166,44 @@ mhar_centre_get_numbers (MharCentre *self)
   return mhar_numbers_new (&source);
 }
 
+static void refresh_table (MharCentre *self);
+
+static void
+on_table_made (GObject *object G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (MharCentre) self = data;
+  g_autoptr (MharNumbers) numbers = mhar_numbers_new_finish (result);
+  gboolean shown = gtk_widget_get_root (GTK_WIDGET (self)) != NULL && self->views != NULL;
+
+  self->tabulating = FALSE;
+  if (!shown)
+    return;
+  if (self->wants_table && self->table_page == mhar_centre_get_page (self) && mhar_centre_get_dataset (self) != NULL)
+    mhar_numbers_view_show (self->table, numbers);
+  if (self->table_stale)
+    refresh_table (self);
+}
+
+/* One at a time: while a run goes on what is shown changes more often than a large table can be made. */
 static void
 refresh_table (MharCentre *self)
 {
-  g_autoptr (MharNumbers) numbers
-      = self->wants_table && mhar_centre_get_dataset (self) != NULL ? mhar_centre_get_numbers (self) : NULL;
-  mhar_numbers_view_show (self->table, numbers);
+  MharNumbersSource source = numbers_source (self);
+
+  self->table_stale = FALSE;
+  if (!self->wants_table || source.set == NULL || source.page != self->table_page)
+    mhar_numbers_view_show (self->table, NULL);
+  if (!self->wants_table || source.set == NULL)
+    return;
+  if (self->tabulating) {
+    self->table_stale = TRUE;
+    return;
+  }
+  gboolean texts = source.page == MHAR_PAGE_TOKENS;
+  self->tabulating = TRUE;
+  self->table_page = source.page;
+  mhar_numbers_new_async (&source, texts ? self->shown.text : NULL, texts ? self->shown.tokens : NULL, on_table_made,
+                          g_object_ref (self));
 }
 
 /* Why the page has nothing to be about. */

@@ -21,6 +21,8 @@ struct _MharSitesView {
   MharDataset *numbers; /* what the rows show, or will; NULL: none yet */
   guint next, left; /* row to be updated next; rows still to do */
   guint updating;   /* source */
+  GtkAdjustment *scroll; /* the scroller's */
+  guint settling;        /* source */
 };
 
 #define ROWS_AT_ONCE 12
@@ -155,6 +157,28 @@ on_selection_changed (MharSitesView *self)
   self->following = FALSE;
 }
 
+/* A list that has become lower stays where it was, a part of a row up; from the top it need not. */
+static gboolean
+settle (gpointer data)
+{
+  MharSitesView *self = data;
+  guint n = g_list_model_get_n_items (G_LIST_MODEL (self->sorted)), at = gtk_single_selection_get_selected (self->chosen);
+  double row = gtk_adjustment_get_upper (self->scroll) / MAX (n, 1), value = gtk_adjustment_get_value (self->scroll);
+  gboolean seen = at == GTK_INVALID_LIST_POSITION || (at + 1) * row <= gtk_adjustment_get_page_size (self->scroll);
+
+  self->settling = 0;
+  if (value > 0 && value < 2 * row && seen)
+    gtk_adjustment_set_value (self->scroll, 0);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+on_page_size (MharSitesView *self)
+{
+  if (self->settling == 0)
+    self->settling = g_idle_add (settle, self);
+}
+
 static void
 dispose (GObject *object)
 {
@@ -162,7 +186,11 @@ dispose (GObject *object)
   GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (self));
 
   g_clear_handle_id (&self->updating, g_source_remove);
+  if (self->scroll != NULL)
+    g_signal_handlers_disconnect_by_data (self->scroll, self);
+  g_clear_handle_id (&self->settling, g_source_remove);
   g_clear_pointer (&self->numbers, mhar_dataset_unref);
+  g_clear_object (&self->scroll);
   g_clear_pointer (&child, gtk_widget_unparent);
   g_clear_object (&self->selection);
   g_clear_object (&self->rows);
@@ -198,6 +226,8 @@ mhar_sites_view_init (MharSitesView *self)
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), GTK_WIDGET (self->table));
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scroller), GTK_POLICY_AUTOMATIC, GTK_POLICY_AUTOMATIC);
   gtk_widget_set_parent (scroller, GTK_WIDGET (self));
+  self->scroll = g_object_ref (gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (scroller)));
+  g_signal_connect_swapped (self->scroll, "notify::page-size", G_CALLBACK (on_page_size), self);
 }
 
 GtkWidget *
