@@ -2,6 +2,7 @@
 /* --weights-only: the routing queries themselves, of any checkpoint whose queries can be found, without running it. */
 #include "app/cli/jobs.h"
 
+#include "core/file-guard.h"
 #include "core/h5file.h"
 #include "core/name-map.h"
 #include "core/provenance.h"
@@ -49,7 +50,7 @@ mhar_job_weights (const MharCliOptions *o, GError **error)
     mhar_dataset_set_name (set, name);
     mhar_dataset_add_child (root, set);
   }
-  if (root == NULL)
+  if (root == NULL || !mhar_guard_check (error))
     return -1;
   if (o->output != NULL) {
     g_autoptr (MharH5Writer) writer = mhar_h5_writer_new (o->output, error);
