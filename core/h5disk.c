@@ -144,30 +144,6 @@ is_sane_tree (const guint8 *head, gsize size)
   return node >= 256 && node <= 65536 && record >= 8 && record <= 64 && depth <= 8 && in_root * record + 10 <= node;
 }
 
-static guint64
-little_endian (const guint8 *at, guint width)
-{
-  guint64 number = 0;
-  for (guint i = width; i-- > 0;)
-    number = number << 8 | at[i];
-  return number;
-}
-
-/* Heads by which HDF5 takes memory for what follows them, whatever they say: of an object (version 2: "OHDR", version,
- * flags, [16 bytes of times], [4 of limits], length in 1 to 8 bytes), of a local and of a global heap (length in 8 bytes
- * from the 8th on). None is longer than the file. */
-static gboolean
-is_sane_length (const guint8 *head, gsize size, guint64 file)
-{
-  gboolean object = size >= 6 && memcmp (head, "OHDR", 4) == 0;
-  gboolean heap = size >= 16 && (memcmp (head, "HEAP", 4) == 0 || memcmp (head, "GCOL", 4) == 0);
-  gsize at = object ? 6 + ((head[5] & 0x20) != 0 ? 16 : 0) + ((head[5] & 0x10) != 0 ? 4 : 0) : 8;
-  guint width = object ? 1u << (head[5] & 3) : 8;
-  if (!object && !heap)
-    return TRUE;
-  return at + width <= size && little_endian (head + at, width) <= file;
-}
-
 static herr_t
 driver_read (H5FD_t *file, H5FD_mem_t type G_GNUC_UNUSED, hid_t dxpl G_GNUC_UNUSED, haddr_t address, size_t size,
              void *buffer)
@@ -175,8 +151,8 @@ driver_read (H5FD_t *file, H5FD_mem_t type G_GNUC_UNUSED, hid_t dxpl G_GNUC_UNUS
   MharH5Disk *disk = disk_of (file);
   if (address > G_MAXINT64 || size > G_MAXINT64 - address)
     return -1;
-  /* HDF5 believes lengths that the file gives, as long as memory for them can be had. Its own first looks at a file may
-   * reach beyond a small one. */
+  /* HDF5 believes lengths that the file gives, as long as it gets an address for them: nothing is to be filled with zeros
+   * for gigabytes. Its own first looks at a file may reach beyond a small one. */
   if (!disk->writable && size > MAX (disk->eof, FIRST_LOOK))
     return -1;
   gssize done = read_some (disk, buffer, size, address);
@@ -184,7 +160,7 @@ driver_read (H5FD_t *file, H5FD_mem_t type G_GNUC_UNUSED, hid_t dxpl G_GNUC_UNUS
     return -1;
   /* Allocated but not yet written: zeros, as HDF5's own driver has it. */
   memset ((guint8 *)buffer + done, 0, size - (gsize)done);
-  return disk->writable || (is_sane_tree (buffer, size) && is_sane_length (buffer, size, disk->eof)) ? 0 : -1;
+  return disk->writable || is_sane_tree (buffer, size) ? 0 : -1;
 }
 
 static herr_t
