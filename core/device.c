@@ -141,8 +141,9 @@ mhar_device_open (const char *spec, MharPrecisionWish precision, gboolean bf16_s
                                      precision == MHAR_PRECISION_WANT_BF16 ? MHAR_PRECISION_BF16 : MHAR_PRECISION_F32,
                                      &refused);
   if (device == NULL) {
-    g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "device cpu cannot be used: %s%s%s", refused,
-                 reason != NULL ? "; no GPU: " : "", reason != NULL ? reason : "");
+    g_set_error (error, MHAR_ERROR, precision == MHAR_PRECISION_WANT_BF16 ? MHAR_ERROR_USAGE : MHAR_ERROR_RUN,
+                 "device cpu cannot be used: %s%s%s",
+                 refused, reason != NULL ? "; no GPU: " : "", reason != NULL ? reason : "");
     return NULL;
   }
   device->fallback = g_steal_pointer (&reason);

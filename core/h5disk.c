@@ -18,6 +18,8 @@
 #include <H5FDdevelop.h>
 #endif
 
+#define FIRST_LOOK 4096 /* bytes */
+
 struct _MharH5Disk {
   int fd;
   gboolean writable;
@@ -146,14 +148,19 @@ static herr_t
 driver_read (H5FD_t *file, H5FD_mem_t type G_GNUC_UNUSED, hid_t dxpl G_GNUC_UNUSED, haddr_t address, size_t size,
              void *buffer)
 {
+  MharH5Disk *disk = disk_of (file);
   if (address > G_MAXINT64 || size > G_MAXINT64 - address)
     return -1;
-  gssize done = read_some (disk_of (file), buffer, size, address);
+  /* HDF5 believes lengths that the file gives, as long as it gets an address for them: nothing is to be filled with zeros
+   * for gigabytes. Its own first looks at a file may reach beyond a small one. */
+  if (!disk->writable && size > MAX (disk->eof, FIRST_LOOK))
+    return -1;
+  gssize done = read_some (disk, buffer, size, address);
   if (done < 0)
     return -1;
   /* Allocated but not yet written: zeros, as HDF5's own driver has it. */
   memset ((guint8 *)buffer + done, 0, size - (gsize)done);
-  return disk_of (file)->writable || is_sane_tree (buffer, size) ? 0 : -1;
+  return disk->writable || is_sane_tree (buffer, size) ? 0 : -1;
 }
 
 static herr_t

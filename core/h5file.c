@@ -2,6 +2,7 @@
 /* A results file from its unfinished name to its own. */
 #include "core/h5-private.h"
 
+#include "core/file-guard.h"
 #include "core/output-target.h"
 
 #include <errno.h>
@@ -39,6 +40,7 @@ open_temp (MharH5Writer *writer, GError **error)
     return mhar_cannot_write (writer->path, error, why);
   }
   writer->temp = g_steal_pointer (&temp);
+  mhar_guard_temp (writer->temp);
   writer->disk = mhar_h5_disk_new (fd, TRUE);
   if (writer->mode != 0)
     (void)!fchmod (fd, writer->mode); /* some file systems have no permissions: no reason to fail */
@@ -71,6 +73,7 @@ static gboolean
 discard (MharH5Writer *writer)
 {
   g_unlink (writer->temp);
+  mhar_guard_forget (writer->temp);
   g_clear_pointer (&writer->temp, g_free);
   return FALSE;
 }
@@ -121,6 +124,7 @@ mhar_h5_writer_commit (MharH5Writer *writer, GError **error)
     mhar_h5_write_refused (writer, error, "%s", g_strerror (errno));
     return discard (writer);
   }
+  mhar_guard_forget (writer->temp);
   g_clear_pointer (&writer->temp, g_free);
   /* The new file is whole and the old one gone: it stays, though a crash now might still undo the rename. */
   if (!sync_folder (writer->target))

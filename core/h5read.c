@@ -203,13 +203,43 @@ check_schema (MharH5Reader *reader, hid_t group, GError **error)
   return TRUE;
 }
 
+/* Whether the file begins with these bytes; errno is 0 where it does not. */
+static gboolean
+begins_with (int fd, const guint8 *wanted, gsize size)
+{
+  guint8 head[16];
+  gsize done = 0;
+  g_assert (size <= sizeof head);
+  errno = 0;
+  while (done < size) {
+    ssize_t n = pread (fd, head + done, size - done, (off_t)done);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return FALSE;
+    errno = 0;
+    if (n == 0)
+      return FALSE;
+    done += (gsize)n;
+  }
+  return memcmp (head, wanted, size) == 0;
+}
+
+/* `code`: the errno, 0 where the bytes could be read and were others. */
+static gboolean
+cannot_read (const char *shown, int code, GError **error)
+{
+  if (code == 0)
+    return mhar_bad_input (error, "%s is not an HDF5 file; name a file that mhar-probe wrote with -o", shown);
+  return mhar_bad_input (error, "%s cannot be read: %s; look after its disk, then try again", shown, g_strerror (code));
+}
+
 /* A descriptor of a regular file that begins as HDF5 does; -1 otherwise. O_NONBLOCK, because a pipe would wait for a
  * writer. */
 static int
 open_regular (const char *path, const char *shown, guint64 *bytes, GError **error)
 {
   static const guint8 signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
-  guint8 head[sizeof signature];
   struct stat status;
   int fd = g_open (path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
   if (fd < 0) {
@@ -220,8 +250,8 @@ open_regular (const char *path, const char *shown, guint64 *bytes, GError **erro
     mhar_bad_input (error, "%s is not a regular file; name a file that mhar-probe wrote with -o", shown);
   else if (status.st_size == 0)
     mhar_bad_input (error, "%s is empty (0 bytes); name a file that mhar-probe wrote with -o", shown);
-  else if (pread (fd, head, sizeof head, 0) != (ssize_t)sizeof head || memcmp (head, signature, sizeof head) != 0)
-    mhar_bad_input (error, "%s is not an HDF5 file; name a file that mhar-probe wrote with -o", shown);
+  else if (!begins_with (fd, signature, sizeof signature))
+    cannot_read (shown, errno, error);
   else {
     *bytes = (guint64)status.st_size;
     return fd;
@@ -272,9 +302,16 @@ mhar_h5_read (const char *path, const char *const *skip, GError **error)
   reader.heap_bytes_left = reader.file_bytes;
   reader.disk = mhar_h5_disk_new (fd, FALSE);
   hid_t file = mhar_h5_disk_open_file (reader.disk);
-  MharDataset *root = read_file (&reader, file, error);
+  g_autoptr (GError) failure = NULL;
+  MharDataset *root = read_file (&reader, file, &failure);
   if (file >= 0)
     H5Fclose (file);
+  /* HDF5 passes over some reads that fail, and what it then lacks looks like a file that never had it. */
+  if (mhar_h5_disk_errno (reader.disk) != 0) {
+    cannot_read (shown, mhar_h5_disk_errno (reader.disk), error);
+    g_clear_pointer (&root, mhar_dataset_unref);
+  } else if (failure != NULL)
+    g_propagate_error (error, g_steal_pointer (&failure));
   mhar_h5_disk_free (reader.disk);
   return root;
 }

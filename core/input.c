@@ -2,9 +2,12 @@
 #include "core/input.h"
 
 #include "core/error.h"
+#include "core/file-guard.h"
+#include "core/json-limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,6 +67,7 @@ mhar_input_map (const char *path, guint64 limit, GError **error)
     mhar_bad_input (error, "%s: is empty (0 bytes); write it, or fetch it, again", shown);
     return NULL;
   }
+  mhar_guard_map (path, g_mapped_file_get_contents (map), length);
   if (length >= strlen (LFS_POINTER)
       && memcmp (g_mapped_file_get_contents (map), LFS_POINTER, strlen (LFS_POINTER)) == 0) {
     mhar_bad_input (error, "%s: is a git-lfs pointer, not the file itself; run 'git lfs pull' in its folder", shown);
@@ -72,12 +76,43 @@ mhar_input_map (const char *path, guint64 limit, GError **error)
   return g_steal_pointer (&map);
 }
 
+/* Whether an allocation of the JSON reader failed in this thread: it calls that bad JSON. */
+static _Thread_local gboolean starved;
+
+static void *
+json_alloc (size_t size)
+{
+  void *memory = malloc (size);
+  starved = starved || memory == NULL;
+  return memory;
+}
+
+static gpointer
+set_json_alloc (gpointer data G_GNUC_UNUSED)
+{
+  json_set_alloc_funcs (json_alloc, free);
+  return NULL;
+}
+
 json_t *
 mhar_input_json (const char *text, gsize length, const char *path, const char *part, GError **error)
 {
   json_error_t failure;
-  json_auto_t *root = json_loadb (text, length, JSON_REJECT_DUPLICATES, &failure);
   g_autofree char *shown = g_filename_display_name (path);
+  const char *excess = mhar_json_excess (text, length);
+  if (excess != NULL) {
+    mhar_bad_input (error, "%s: %s has %s; it is not what its name says, fetch the file again", shown, part, excess);
+    return NULL;
+  }
+  static GOnce once = G_ONCE_INIT;
+  g_once (&once, set_json_alloc, NULL);
+  starved = FALSE;
+  json_auto_t *root = json_loadb (text, length, JSON_REJECT_DUPLICATES, &failure);
+  if (root == NULL && starved) {
+    g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "%s: there is no memory to read it; end other programs first",
+                 shown);
+    return NULL;
+  }
   if (root == NULL) {
     g_autofree char *reason = mhar_input_quote (failure.text);
     mhar_bad_input (error, "%s: %s is not valid JSON at line %d: %s; mend it or fetch the file again", shown, part,

@@ -91,6 +91,8 @@ read_pattern (const MharNameMap *map, const json_t *object, const char *key, con
   const char *place = strstr (text, PLACE);
   if (layers && (place == NULL || strstr (place + 1, PLACE) != NULL))
     return bad_key (map, full, error, "must have {i}, the layer, in one place");
+  if (layers && g_ascii_isdigit (place[strlen (PLACE)]))
+    return bad_key (map, full, error, "has a digit behind {i}, so where the layer ends cannot be told; rename the tensors");
   if (!layers && place != NULL)
     return bad_key (map, full, error, "belongs to no layer; leave out {i}");
   *pattern = g_strdup (text);

@@ -24,6 +24,7 @@ typedef struct {
   gunichar letter[256]; /* the byte alphabet: the character that stands for each byte */
   gint16 byte[512];     /* and back; −1 for characters outside it */
   guint next_id;        /* of an added token not in the vocabulary */
+  gsize max_ids;        /* a token takes more than a byte of the file, so an id beyond its bytes only asks for memory */
   GError **error;
 } Loader;
 
@@ -98,12 +99,13 @@ static gboolean
 read_id (const Loader *loader, const json_t *value, const char *owner, guint32 *id)
 {
   json_int_t number = json_is_integer (value) ? json_integer_value (value) : -1;
-  if (number >= 0 && number < MAX_IDS) {
+  if (number >= 0 && (guint64)number < loader->max_ids) {
     *id = (guint32)number;
     return TRUE;
   }
   g_autofree char *quoted = mhar_input_quote (owner);
-  return refuse (loader, "the id of %s is not a whole number from 0 to %d", quoted, MAX_IDS - 1);
+  return refuse (loader, "the id of %s is not a whole number from 0 to %" G_GSIZE_FORMAT, quoted,
+                 loader->max_ids - 1);
 }
 
 /* Gives token `id` its bytes, copied. An id has one owner. */
@@ -464,6 +466,7 @@ mhar_tokenizer_load (const char *path, GError **error)
     return NULL;
   g_autoptr (MharTokenizer) tokenizer = g_new0 (MharTokenizer, 1);
   tokenizer->path = g_strdup (shown);
-  Loader loader = { .path = shown, .root = root, .made = tokenizer, .error = error };
+  gsize max_ids = MIN (MAX_IDS, g_mapped_file_get_length (file));
+  Loader loader = { .path = shown, .root = root, .made = tokenizer, .max_ids = max_ids, .error = error };
   return load_all (&loader) ? g_steal_pointer (&tokenizer) : NULL;
 }

@@ -13,6 +13,7 @@
 #include "app/cli/run-part.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
+#include "core/file-guard.h"
 #include "core/h5file.h"
 #include "core/provenance.h"
 #include "probes/compare.h"
@@ -391,7 +392,8 @@ mhar_job_run (const MharCliOptions *options, GCancellable *cancellable, GError *
 
   for (guint i = 0; good && i < job.checkpoints.opened->len; i++)
     good = run_one (&job, g_ptr_array_index (job.checkpoints.opened, i), cancellable, error);
-  good = good && !g_cancellable_set_error_if_cancelled (cancellable, error) && deliver (&job, error);
+  good = good && !g_cancellable_set_error_if_cancelled (cancellable, error) && mhar_guard_check (error)
+         && deliver (&job, error);
   job_clear (&job);
   if (!good && job.made_folder)
     g_rmdir (options->report); /* only where nothing is in it */

@@ -7,6 +7,7 @@
 #include "app/cli/series-names.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
+#include "core/file-guard.h"
 #include "core/forward.h"
 #include "core/output-target.h"
 #include "probes/run.h"
@@ -150,7 +151,7 @@ make (const MharCliOptions *o, const MharCheckpoint *checkpoint, const MharPlan 
   gboolean good = forward != NULL && mhar_forward_run (forward, first, 1, ids->len, cancellable, error)
                   && fill (&file, forward, plan, first, ids->len, vocab, error)
                   && !g_cancellable_set_error_if_cancelled (cancellable, error)
-                  && write_file (&file, o->save_reference, error);
+                  && mhar_guard_check (error) && write_file (&file, o->save_reference, error);
 
   json_decref (file.header);
   g_byte_array_unref (file.data);

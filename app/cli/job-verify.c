@@ -5,6 +5,7 @@
 
 #include "app/cli/reference.h"
 #include "core/error.h"
+#include "core/file-guard.h"
 #include "core/forward.h"
 
 #include <math.h>
@@ -291,7 +292,7 @@ mhar_job_verify (const MharCliOptions *options, GCancellable *cancellable, GErro
     return -1;
   g_autoptr (GArray) entries = g_array_new (FALSE, FALSE, sizeof (Entry));
   Verify v = { .options = options, .reference = reference, .plan = plan, .device = device, .entries = entries };
-  if (!compare (&v, checkpoint, cancellable, error))
+  if (!compare (&v, checkpoint, cancellable, error) || !mhar_guard_check (error))
     return -1;
   g_autofree char *text = options->json ? format_json (&v) : format_text (&v);
   return !mhar_print (text, error) ? -1 : first_beyond (&v) != NULL ? 1 : 0;

@@ -3,6 +3,7 @@
 #include "app/cli/jobs.h"
 
 #include "app/cli/base-names.h"
+#include "core/file-guard.h"
 #include "core/h5file.h"
 #include "core/name-map.h"
 #include "core/provenance.h"
@@ -50,7 +51,7 @@ mhar_job_weights (const MharCliOptions *o, GError **error)
     mhar_dataset_set_name (set, name);
     mhar_dataset_add_child (root, set);
   }
-  if (root == NULL)
+  if (root == NULL || !mhar_guard_check (error))
     return -1;
   mhar_base_names_only (o, root);
   if (o->output != NULL) {

@@ -3,6 +3,7 @@
 #include "app/cli/jobs.h"
 
 #include "core/error.h"
+#include "core/file-guard.h"
 #include "core/provenance.h"
 
 #include <fcntl.h>
@@ -136,9 +137,11 @@ main (int argc G_GNUC_UNUSED, char **argv)
   GCancellable *cancellable = g_cancellable_new ();
 
   hold_standard_streams ();
+  mhar_guard_install ("mhar-probe");
   setlocale (LC_CTYPE, ""); /* and no more: numbers are data, and messages are in one language */
   g_autoptr (MharCliOptions) options = mhar_cli_options_parse (argv, &error);
   int status = options != NULL ? run (options, cancellable, &error) : -1;
+  mhar_guard_done ();
   if (error == NULL)
     return status;
   complain (options, error);

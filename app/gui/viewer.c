@@ -3,6 +3,7 @@
 #include "app/gui/application.h"
 
 #include "build-config.h"
+#include "core/file-guard.h"
 #include "core/provenance.h"
 
 #include <glib/gi18n.h>
@@ -26,6 +27,7 @@ main (int argc, char **argv)
   const GOptionEntry entries[]
       = { { "version", 0, 0, G_OPTION_ARG_NONE, &version, N_("Print the version"), NULL }, { NULL } };
 
+  mhar_guard_install ("mhar-viewer");
   setlocale (LC_ALL, "");
   bindtextdomain (GETTEXT_PACKAGE, locales != NULL ? locales : MHAR_LOCALEDIR);
   bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
@@ -38,5 +40,7 @@ main (int argc, char **argv)
   g_application_set_option_context_parameter_string (G_APPLICATION (application),
                                                      _("[CHECKPOINT FOLDER or SAVED RUN]…"));
   g_signal_connect (application, "handle-local-options", G_CALLBACK (on_options), &version);
-  return g_application_run (G_APPLICATION (application), argc, argv);
+  int status = g_application_run (G_APPLICATION (application), argc, argv);
+  mhar_guard_done ();
+  return status;
 }

@@ -490,7 +490,7 @@ test_malformed (void)
   refuse ("{\"a\": 1} {", 10, "not valid JSON at line 1");
   refuse ("{\"a\": 1}\0", 9, "not valid JSON");
   refuse ("{\n\n\"a\" 1}", 10, "line 3");
-  refuse (deep->str, deep->len, "depth");
+  refuse (deep->str, deep->len, "64 deep");
   g_string_free (deep, TRUE);
   g_autofree char *large = g_malloc ((16 << 20) + 1);
   memset (large, ' ', (16 << 20) + 1);

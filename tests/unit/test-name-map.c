@@ -65,6 +65,7 @@ static const struct {
   { "{\"attn\":{\"query\":\"a.{i}\",\"product\":\"b.{i}\"}}", "'attn' must name either" },
   { "{\"attn\":{\"norm\":\"a.{i}\",\"product\":\"b.{i}\"}}", "'attn' names a norm beside a product" },
   { "{\"attn\":{\"query\":\"a\"}}", "'attn.query' must have {i}" },
+  { "{\"attn\":{\"query\":\"a.{i}0w\"}}", "'attn.query' has a digit behind {i}" },
   { "{\"attn\":{\"query\":\"a.{i}.{i}\"}}", "'attn.query' must have {i}" },
   { "{\"attn\":{\"query\":\"\"}}", "'attn.query' is not the name of a tensor" },
   { "{\"attn\":{\"query\":7}}", "'attn.query' is not the name of a tensor" },

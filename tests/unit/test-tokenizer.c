@@ -555,6 +555,7 @@ static const struct {
   { "{\"model\": {\"vocab\": {\"a\": -1}}}", "the id of a" },
   { "{\"model\": {\"vocab\": {\"a\": 1.5}}}", "the id of a" },
   { "{\"model\": {\"vocab\": {\"a\": 4294967296}}}", "the id of a" },
+  { "{\"model\": {\"vocab\": {\"a\": 4194303}}}", "the id of a is not a whole number from 0 to" }, /* a file of far fewer bytes */
   { "{\"model\": {\"vocab\": {\"a\": \"1\"}}}", "the id of a" },
   { "{\"model\": {\"vocab\": {\"a\": 1, \"b\": 1}}, \"added_tokens\": []}", "two tokens have the id 1" },
   { "{\"model\": {\"vocab\": {\"a\": 0, \"b\": 1}, \"merges\": []}}", "<|endoftext|>|id 0" },

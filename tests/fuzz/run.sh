@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Fuzzes with libFuzzer: run.sh BUILD [target …] [seconds]. Needs clang with its sanitizer libraries (Debian: clang,
+# libclang-rt-14-dev). BUILD is made where it is not there. What is found goes on growing in BUILD/fuzz/TARGET, so that a
+# later run continues an earlier one; crashes land in BUILD/fuzz/crash-TARGET-…. What each
+# run spent is added to BUILD/fuzz/cpu-seconds. One target at a time; default: all, 60 s.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+[ $# -ge 1 ] || { echo "usage: run.sh BUILD [target ...] [seconds]" >&2; exit 2; }
+build=$1
+shift
+targets= seconds=60
+for word in "$@"; do
+  case $word in
+    *[!0-9]*) targets="$targets $word" ;;
+    *) seconds=$word ;;
+  esac
+done
+[ -n "$targets" ] || targets=$(cd "$here" && ls fuzz-*.c | sed 's/^fuzz-//; s/\.c$//')
+[ -f "$build/build.ninja" ] || CC=${CC:-clang} meson setup "$build" "$here/../.." -Dfuzz=true -Db_lundef=false \
+  -Dcuda=disabled -Dgui=disabled -Doptimization=1 >/dev/null
+build=$(cd "$build" && pwd)
+mkdir -p "$build/fuzz/seeds"
+/usr/bin/python3 "$here/make-seeds.py" "$build/fuzz/seeds"
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=1024:handle_abort=1
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export LSAN_OPTIONS=print_suppressions=0:suppressions="$here/../lsan.supp"
+export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
+status=0
+for target in $targets; do
+  ninja -C "$build" --quiet "tests/fuzz/fuzz-$target" >/dev/null
+  mkdir -p "$build/fuzz/$target"
+  known=
+  [ -d "$here/corpus/$target" ] && known="$here/corpus/$target"
+  words=
+  [ -f "$here/$target.dict" ] && words="-dict=$here/$target.dict"
+  echo "== $target, $seconds s"
+  # shellcheck disable=SC2086
+  nice -n "${NICE:-19}" /usr/bin/python3 "$here/cpu-time.py" "$build/fuzz/cpu-seconds" "$target" "$build/tests/fuzz/fuzz-$target" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 \
+    -malloc_limit_mb=1100 -max_len=16384 -print_final_stats=1 -artifact_prefix="$build/fuzz/crash-$target-" $words \
+    "$build/fuzz/$target" "$build/fuzz/seeds/$target" $known >"$build/fuzz/$target.log" 2>&1 || status=1
+  grep -E '^(stat::|SUMMARY|==.*ERROR)' "$build/fuzz/$target.log" || tail -3 "$build/fuzz/$target.log"
+done
+exit $status
