@@ -170,7 +170,7 @@ def named(point, boot):
 
 
 def report(folders, ids, context=1024, max_tokens=None, seed=0, skip=0):
-    o = dict(context=context, max_tokens=max_tokens, slices=[2], slicings=["contiguous"], draws=0, seed=seed, 
+    o = dict(context=context, max_tokens=max_tokens, slices=[2], slicings=["contiguous"], draws=0, seed=seed,
              match=None, skip=skip, kinds=["random"], norms=["query"])
     a, b = (Collected(Model(f), ids, o) for f in folders)
     if {s: x["n"] for s, x in a.sites.items()} != {s: x["n"] for s, x in b.sites.items()}:
