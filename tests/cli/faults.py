@@ -127,7 +127,9 @@ def head_takes_the_first_lines(scratch):
         process.stdout.read(1)
         process.stdout.close()
         err = process.stderr.read()
-        assert process.wait(timeout=60) in (0, 1), (process.returncode, err)
+        # a text that is only printed may die of the pipe: there is nothing to tidy up
+        ends = (0, 1, -signal.SIGPIPE) if args == ["--help"] else (0, 1)
+        assert process.wait(timeout=60) in ends, (process.returncode, err)
         assert listing(scratch) in ([], ["run.h5"]), listing(scratch)
 
 
