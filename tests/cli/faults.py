@@ -5,6 +5,7 @@ files should be, text that comes slowly."""
 import json
 import os
 import random
+import signal
 import subprocess
 import time
 
