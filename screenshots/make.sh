@@ -1,5 +1,6 @@
 #!/bin/sh
-# make.sh BUILD: the pictures of the README and of this folder, made by the program itself on the demo checkpoints.
+# make.sh BUILD: the pictures of the README and of this folder, made by the program itself on the demo checkpoints
+# (and in 255 colours, which takes half the room).
 set -eu
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")"
@@ -12,7 +13,8 @@ probe --max-tokens 8192 -o "$saved/single.h5" "$demo/single" >/dev/null
 figure() {
   from=$1 kind=$2 name=$3
   shift 3
-  probe --from "$saved/$from.h5" --figure-kind "$kind" --figure "$name.png" "$@" >/dev/null
+  "$build/app/cli/mhar-probe" --quiet --from "$saved/$from.h5" --figure-kind "$kind" --figure "$name.png" "$@" >/dev/null
+  convert "$name.png" +dither -colors 255 -define png:compression-level=9 "PNG8:$name.png"
 }
 figure mhar deviation deviation
 figure mhar deviation deviation-dark --theme dark

@@ -61,9 +61,9 @@ shot window-collinearity 1280x800 1 "$light" "$demo/mhar" $run alt+3
 shot window-tokens 1280x800 1 "$light" "$demo/mhar" $run Next Next Next Next Next alt+4 bracketright bracketright bracketright bracketright bracketright bracketright bracketright
 shot window-tokens-dark 1280x800 1 "$dark" "$demo/mhar" $run Next Next Next Next Next alt+4 bracketright bracketright bracketright bracketright bracketright bracketright bracketright
 shot window-sources 1280x800 1 "$light" "$demo/mhar" $run alt+5 Next Next Next Next Next Next
-shot window-ablation 1280x800 1 "$light" "$demo/mhar" $run alt+8 ctrl+shift+Return 15s Down Down Down
+shot window-ablation 1280x800 1 "$light" "$demo/mhar" $run alt+8 ctrl+shift+Return 30s F6 Down Down Down
 shot window-table 1280x800 1 "$light" "$demo/mhar" $run ctrl+t
-shot window-running 1280x800 1 "$light\ntokens=0" "$demo/mhar" ctrl+Return 3s
+shot window-running 1280x800 1 "$light\ntokens=0" "$demo/mhar" ctrl+Return 5s
 # Both checkpoints of a saved run, compared.
 "$build/app/cli/mhar-probe" --quiet --device cpu --max-tokens 4096 --context 256 -o "$work/demo.h5" "$demo/mhar" "$demo/single" >/dev/null
 shot window-compare 1280x800 1 "$light" "$work/demo.h5" alt+6 0

@@ -285,6 +285,9 @@ mhar_window_measure (MharWindow *self)
   request->options.ablation_map = TRUE;
   request->options.max_tokens = request->options.max_tokens > 0 ? MIN (request->options.max_tokens, most) : most;
   self->measuring = TRUE;
+  /* Else the focus would go from the button, which is not to be pressed meanwhile, into the number beside it. */
+  if (gtk_window_get_focus (GTK_WINDOW (self)) == NULL || !GTK_IS_TEXT_VIEW (gtk_window_get_focus (GTK_WINDOW (self))))
+    gtk_window_set_focus (GTK_WINDOW (self), NULL);
   mhar_centre_set_page (self->centre, MHAR_PAGE_ABLATION);
   start (self, request);
 }
