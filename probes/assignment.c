@@ -67,6 +67,27 @@ place (Search *s, gsize i)
   }
 }
 
+static double
+take_identity (const double *cost, gsize n, guint *to)
+{
+  double sum = 0;
+
+  for (gsize i = 0; i < n; i++) {
+    to[i] = (guint)i;
+    sum += cost[i * n + i];
+  }
+  return sum;
+}
+
+static gboolean
+all_finite (const double *cost, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    if (!isfinite (cost[i]))
+      return FALSE;
+  return TRUE;
+}
+
 double
 mhar_assignment (const double *cost, gsize n, guint *to)
 {
@@ -76,6 +97,8 @@ mhar_assignment (const double *cost, gsize n, guint *to)
   Search s = { cost, n, row, column, taker, before, least, seen };
   double best = 0, same = 0;
 
+  if (!all_finite (cost, n * n)) /* no path would be shortest */
+    return take_identity (cost, n, to);
   for (gsize i = 1; i <= n; i++)
     place (&s, i);
   for (gsize j = 1; j <= n; j++)
@@ -84,9 +107,5 @@ mhar_assignment (const double *cost, gsize n, guint *to)
     best += cost[i * n + to[i]];
     same += cost[i * n + i];
   }
-  if (!(same <= best + fabs (best) * ROUNDING))
-    return best;
-  for (gsize i = 0; i < n; i++)
-    to[i] = (guint)i;
-  return same;
+  return same <= best + fabs (best) * ROUNDING ? take_identity (cost, n, to) : best;
 }

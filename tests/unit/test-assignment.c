@@ -94,6 +94,18 @@ test_identity_where_it_is_as_good (void)
     g_assert_cmpuint (to[i], ==, i);
 }
 
+/* Weights that are NaN have no least cost: the search would not end. */
+static void
+test_costs_that_are_no_numbers (void)
+{
+  double cost[9] = { 0, 1, 2, 3, NAN, 5, 6, INFINITY, 8 };
+  guint to[3];
+
+  g_assert_true (isnan (mhar_assignment (cost, 3, to)));
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpuint (to[i], ==, i);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -101,5 +113,6 @@ main (int argc, char **argv)
   g_test_add_func ("/assignment/all-permutations", test_against_all_permutations);
   g_test_add_func ("/assignment/hidden", test_hidden_permutation);
   g_test_add_func ("/assignment/identity", test_identity_where_it_is_as_good);
+  g_test_add_func ("/assignment/not-finite", test_costs_that_are_no_numbers);
   return g_test_run ();
 }
