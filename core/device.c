@@ -34,7 +34,7 @@ open_plugin (const char *path, char **reason)
   const MharOps *ops = get ();
   if (ops->abi != MHAR_OPS_ABI || ops->struct_size != sizeof (MharOps)) {
     *reason = g_strdup_printf ("the CUDA plug-in has ABI %u (%u bytes), this program needs %u (%zu bytes); install the one of "
-                               "this version", ops->abi, ops->struct_size, MHAR_OPS_ABI, sizeof (MharOps));
+                               "this version", ops->abi, ops->struct_size, (guint) MHAR_OPS_ABI, sizeof (MharOps));
     return NULL;
   }
   return ops;

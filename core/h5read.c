@@ -203,13 +203,11 @@ check_schema (MharH5Reader *reader, hid_t group, GError **error)
   return TRUE;
 }
 
-/* Whether the file begins with these bytes; errno is 0 where it does not. */
+/* The first bytes of the file. FALSE where it is shorter (errno 0) or cannot be read. */
 static gboolean
-begins_with (int fd, const guint8 *wanted, gsize size)
+read_head (int fd, guint8 *head, gsize size)
 {
-  guint8 head[16];
   gsize done = 0;
-  g_assert (size <= sizeof head);
   errno = 0;
   while (done < size) {
     ssize_t n = pread (fd, head + done, size - done, (off_t)done);
@@ -222,7 +220,7 @@ begins_with (int fd, const guint8 *wanted, gsize size)
       return FALSE;
     done += (gsize)n;
   }
-  return memcmp (head, wanted, size) == 0;
+  return TRUE;
 }
 
 /* `code`: the errno, 0 where the bytes could be read and were others. */
@@ -234,12 +232,28 @@ cannot_read (const char *shown, int code, GError **error)
   return mhar_bad_input (error, "%s cannot be read: %s; look after its disk, then try again", shown, g_strerror (code));
 }
 
+/* That the file begins as HDF5 does, and in a format whose heads have checksums (superblock 2 or 3): HDF5 reads beyond
+ * the ends of damaged ones of the older. */
+static gboolean
+check_head (int fd, const char *shown, GError **error)
+{
+  static const guint8 signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
+  guint8 head[sizeof signature + 1];
+  if (!read_head (fd, head, sizeof head) || memcmp (head, signature, sizeof signature) != 0)
+    return cannot_read (shown, errno, error);
+  guint8 version = head[sizeof signature];
+  return version == 2 || version == 3
+         || mhar_bad_input (error,
+                            "%s is an HDF5 file but not one of mhar-probe's, which are of a newer format; name a file "
+                            "that mhar-probe wrote with -o",
+                            shown);
+}
+
 /* A descriptor of a regular file that begins as HDF5 does; -1 otherwise. O_NONBLOCK, because a pipe would wait for a
  * writer. */
 static int
 open_regular (const char *path, const char *shown, guint64 *bytes, GError **error)
 {
-  static const guint8 signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
   struct stat status;
   int fd = g_open (path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
   if (fd < 0) {
@@ -250,9 +264,7 @@ open_regular (const char *path, const char *shown, guint64 *bytes, GError **erro
     mhar_bad_input (error, "%s is not a regular file; name a file that mhar-probe wrote with -o", shown);
   else if (status.st_size == 0)
     mhar_bad_input (error, "%s is empty (0 bytes); name a file that mhar-probe wrote with -o", shown);
-  else if (!begins_with (fd, signature, sizeof signature))
-    cannot_read (shown, errno, error);
-  else {
+  else if (check_head (fd, shown, error)) {
     *bytes = (guint64)status.st_size;
     return fd;
   }

@@ -46,7 +46,8 @@ cut (const MharField *field, gsize draws)
       axis = d;
     }
   }
-  shape[axis] = was > 0 ? draws : shape[axis];
+  if (was > 0)
+    shape[axis] = draws;
   MharField *to = mhar_field_new (field->name, field->long_name, field->units, field->type, field->n_dims,
                                   (const char *const *) field->dims, shape);
   gsize row = (was > 0 ? draws : 1) * inner, stride = (was > 0 ? was : 1) * inner;

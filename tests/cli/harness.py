@@ -48,6 +48,11 @@ def environment(locale="C.UTF-8", **extra):
     return env
 
 
+def sanitized():
+    """Whether the program was built with AddressSanitizer."""
+    return b"libasan" in subprocess.run(["ldd", PROBE], capture_output=True).stdout
+
+
 def start(*args, locale="C.UTF-8", env=None, **popen):
     """The program as a subprocess.Popen, for who wants to disturb it."""
     popen.setdefault("stdin", subprocess.DEVNULL)

@@ -89,12 +89,12 @@ def counted(place, call):
 
 
 def allocation(scratch, where, least):
-    """The last 140, which are the model's and the forward pass's, each; of those before, the JSON reader's, 60."""
+    """The last 140, which are the model's and the forward pass's, each; of those before, the JSON reader's, 20."""
     place = place_of(scratch)
     count = counted(place, f"alloc:0:{where}")
     assert count >= least, f"{count} allocations seen: is the shim loaded?"
     failed = 0
-    for n in sorted({*numbers(count - 140, 60), *range(count - 140, count + 1)}):
+    for n in sorted({*numbers(count - 140, 20), *range(count - 140, count + 1)}):
         failed += strike(place, f"alloc:{n}:{where}", may_succeed=True).code != 0
     strike(place, f"alloc:{count // 2}+:{where}", may_succeed=True)
     print(f"# {count} allocations, {failed} runs refused")
@@ -113,7 +113,7 @@ def allocations_of_hdf5_fail(scratch):
     count = counted(place, "alloc:0:libhdf5")
     assert count > 1000, count
     ends = {}
-    for n in numbers(count, 60):
+    for n in numbers(count, 30):
         out.joinpath("run.h5").write_bytes(OLD)
         env = {"LD_PRELOAD": SHIM, "MHAR_FAULT": f"alloc:{n}:libhdf5", "MHAR_FAULT_FOLDER": str(place)}
         process = start(*run_args(place)[:-2], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -127,14 +127,14 @@ def allocations_of_hdf5_fail(scratch):
         for p in out.iterdir():
             p.unlink()
     print(f"# {count} allocations; runs by status: {ends}")
-    assert ends.get(1, 0) > 5, ends
+    assert ends.get(1, 0) > 2, ends
 
 
 def call_fails(scratch, call, code, may_succeed, least):
     place = place_of(scratch)
     count = counted(place, f"{call}:0:0")
     assert count >= least, f"{count} calls seen"
-    failed = sum(strike(place, f"{call}:{n}:{code}", may_succeed).code != 0 for n in numbers(count, 40))
+    failed = sum(strike(place, f"{call}:{n}:{code}", may_succeed).code != 0 for n in numbers(count, 15))
     print(f"# {count} calls, {failed} runs refused")
     assert failed > 0
 
@@ -171,7 +171,7 @@ def a_saved_run_on_a_bad_disk(scratch):
     succeed(*run_args(place)[:-4], "-o", saved)
     result, count = faulty(place, "pread:0:0", "--from", saved)
     assert result.code == 0 and count > 10, (result, count)
-    for n in numbers(count, 60):
+    for n in numbers(count, 30):
         check_refusal(faulty(place, f"pread:{n}:{errno.EIO}", "--from", saved)[0], 3, "saved.h5")
     print(f"# {count} reads")
 
@@ -205,12 +205,7 @@ def glib_finds_no_memory(scratch):
         assert out.read_bytes() == OLD and listing(out.parent) == ["run.h5"], listing(out.parent)
 
 
-def usable():
-    """Whether the shim can be loaded: not before the sanitizers, which want to be first."""
-    return SHIM and b"libasan" not in subprocess.run(["ldd", PROBE], capture_output=True).stdout
-
-
-if not usable():
+if not SHIM or sanitized():  # which want to be loaded first
     print("1..0 # SKIP the shim cannot stand before the sanitizers")
     sys.exit(0)
 main()

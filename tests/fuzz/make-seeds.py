@@ -115,9 +115,9 @@ def npys():
     return out
 
 
-def saved_run(path, latest, chunks=None):
+def saved_run(path, version, chunks=None):
     """A file as ours are: schema, groups, variables with scales, texts, references."""
-    with h5py.File(path, "w", libver="latest" if latest else "earliest") as f:
+    with h5py.File(path, "w", libver=version) as f:
         f.attrs["mhar_schema"] = np.int64(1)
         f.attrs["default"] = "checkpoint_0"
         g = f.create_group("checkpoint_0", track_order=True)
@@ -164,7 +164,8 @@ def seeds(scratch):
     yield "pickle", pickles()
     yield "torch", archives()
     yield "npy", npys()
-    yield "h5", {"latest": saved_run(scratch, True), "earliest": saved_run(scratch, False), "chunked": saved_run(scratch, True, (2, 2))}
+    yield "h5", {"ours": saved_run(scratch, ("v108", "v108")), "latest": saved_run(scratch, "latest"),
+                 "earliest": saved_run(scratch, "earliest"), "chunked": saved_run(scratch, ("v108", "v108"), (2, 2))}
 
 
 def main():

@@ -735,8 +735,16 @@ test_not_ours (void)
   g_assert_true (g_file_set_contents (path, "hello", -1, NULL));
   assert_unreadable (path, "not an HDF5 file");
   g_assert_true (g_file_set_contents (path, "\211HDF\r\n\032\n", 8, NULL));
+  assert_unreadable (path, "not an HDF5 file");
+  g_assert_true (g_file_set_contents (path, "\211HDF\r\n\032\n\002", 9, NULL));
   assert_unreadable (path, "damaged or cut off");
-  g_auto (MharH5Id) file = H5Fcreate (path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  g_auto (MharH5Id) access = H5Pcreate (H5P_FILE_ACCESS);
+  g_auto (MharH5Id) file = H5Fcreate (path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  H5Fflush (file, H5F_SCOPE_GLOBAL);
+  H5Fclose (file);
+  assert_unreadable (path, "of a newer format");
+  H5Pset_libver_bounds (access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+  file = H5Fcreate (path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
   H5Fflush (file, H5F_SCOPE_GLOBAL);
   H5Fclose (file);
   file = H5I_INVALID_HID;
