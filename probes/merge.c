@@ -41,6 +41,11 @@ mhar_merge_new (const MharDataset *set, const char *path, GError **error)
 
   if (run == NULL)
     return NULL;
+  if (mhar_dataset_string (set, "sha256_routing") == NULL && mhar_dataset_string (set, "sha256_files") == NULL) {
+    mhar_bad_input (error, "%s: %s has no digest of its checkpoint, so nothing says that another is of the same; make it anew", path,
+                    mhar_dataset_name (set));
+    return NULL;
+  }
   MharMerge *merge = g_new0 (MharMerge, 1);
   merge->path = g_strdup (path);
   merge->set = set;

@@ -214,6 +214,12 @@ def changed_files_do_no_harm(scratch):
     change(lambda c: replace(c["sums"], "start", np.zeros(0)))
     change(lambda c: c.attrs.__setitem__("seed", "x"))
     change(lambda c: c.attrs.__setitem__("slices", 3))
+    change(lambda c: c.attrs.__delitem__("sha256_routing"))
+    succeed("--merge", *files, "-q")
+    for file in files:
+        with h5py.File(file, "r+") as f:
+            del f["checkpoint_0"].attrs["sha256_routing"]
+    refuse(scratch, 3, ["part0.h5", "no digest"], "--merge", *files)
 
 
 @case

@@ -56,6 +56,27 @@ test_order (void)
   g_assert_null (mhar_pool_total (one, "absent"));
 }
 
+/* What came pooled goes out and in again, by halves or as a total; what came by window stays. */
+static void
+test_pooled (void)
+{
+  g_autoptr (MharPool) from = fill (3), halves = mhar_pool_new (), totals = mhar_pool_new ();
+  g_autoptr (MharDataset) half = mhar_pool_pooled (from), total = mhar_pool_pooled_totals (from);
+
+  g_assert_cmpuint (mhar_dataset_n_fields (half), ==, 1);
+  g_assert_cmpuint (mhar_dataset_get (half, "hidden")->shape[0], ==, 2);
+  g_assert_cmpuint (mhar_dataset_get (total, "hidden")->n_dims, ==, 0);
+  mhar_pool_add_pooled (halves, half);
+  for (guint p = 0; p < 2; p++)
+    g_assert_cmpfloat (mhar_pool_parity_scalar (halves, "hidden", p), ==, mhar_pool_parity_scalar (from, "hidden", p));
+  for (guint i = 0; i < 2; i++)
+    mhar_pool_add_pooled_totals (totals, total);
+  g_assert_cmpfloat (mhar_pool_scalar (totals, "hidden"), ==, 14);
+  g_autoptr (MharDataset) again = mhar_pool_pooled_totals (totals);
+  g_assert_cmpfloat (mhar_dataset_get (again, "hidden")->data.f64[0], ==, 14);
+  g_assert_null (mhar_pool_total (halves, "x"));
+}
+
 /* Sums of `windows` windows, window w being 1 in "ones" and w in "places", kept in slabs of three. */
 static MharResampler *
 kept (gsize windows)
@@ -201,6 +222,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/pool/order", test_order);
+  g_test_add_func ("/pool/pooled", test_pooled);
   g_test_add_func ("/pool/resample", test_resample);
   g_test_add_func ("/pool/intervals", test_intervals);
   g_test_add_func ("/pool/windows", test_windows);
