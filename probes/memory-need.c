@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define MIB ((guint64) 1 << 20)
+#define MIB ((guint64)1 << 20)
 /* What does not depend on the run: logits of the loss (16 MiB), widened weights, HDF5's chunks, figures. */
 #define FIXED (40 * MIB)
 /* What a thread of a CPU computes in. */
@@ -48,7 +48,8 @@ series_numbers (const MharProbeSetup *s)
 
   if ((o->probes & MHAR_PROBE_INTERVENTIONS) == 0)
     return 0;
-  return 2 + (o->interventions != NULL ? o->interventions->len : 0) + (o->ablation_map ? 2 * s->n_sites * s->max_sources : 0);
+  return 2 + (o->interventions != NULL ? o->interventions->len : 0)
+         + (o->ablation_map ? 2 * s->n_sites * s->max_sources : 0);
 }
 
 /* Null queries, made and packed, and the weights that they give. */
@@ -61,15 +62,17 @@ null_bytes (const MharProbeSetup *s)
   if ((o->probes & (MHAR_PROBE_KL | MHAR_PROBE_DEPTH_MAPS)) == 0)
     return 0;
   for (guint i = 0; i < s->plan->sites->len; i++)
-    queries += (guint64) mhar_site_n_queries (mhar_plan_site (s->plan, i)) * (guint64) s->plan->width;
-  return (guint64) o->null_draws * sizeof (double) * (queries * (groups + 1) + mhar_deviation_packed_length (s) * (IN_FLIGHT + 5));
+    queries += (guint64)mhar_site_n_queries (mhar_plan_site (s->plan, i)) * (guint64)s->plan->width;
+  return (guint64)o->null_draws * sizeof (double)
+         * (queries * (groups + 1) + mhar_deviation_packed_length (s) * (IN_FLIGHT + 5));
 }
 
 /* What heads read, by bin; the lists are short. */
 static guint64
 reads_bytes (const MharProbeSetup *s)
 {
-  guint64 cells = s->n_sites * s->max_heads * s->max_sources, bins = 2 * 32 + 8, lists = 2 * (guint64) s->options->top_tokens;
+  guint64 cells = s->n_sites * s->max_heads * s->max_sources, bins = 2 * 32 + 8,
+          lists = 2 * (guint64)s->options->top_tokens;
 
   return (s->options->probes & MHAR_PROBE_READS) ? cells * sizeof (double) * (bins + lists) * IN_FLIGHT : 0;
 }
@@ -84,23 +87,26 @@ guint64
 mhar_memory_need (const MharMemoryRun *run, guint batch)
 {
   const MharProbeSetup *s = run->setup;
-  guint64 cells = s->n_sites * s->max_heads * s->max_sources, tokens = (guint64) batch * s->options->context;
+  guint64 cells = s->n_sites * s->max_heads * s->max_sources, tokens = (guint64)batch * s->options->context;
   guint64 kept = kept_numbers (s), series = series_numbers (s), slab = 5 + kept + 3 * cells + series;
-  guint64 waiting = (guint64) batch * IN_FLIGHT * run->devices->len * sizeof (double) * slab, computing = 0;
+  guint64 waiting = (guint64)batch * IN_FLIGHT * run->devices->len * sizeof (double) * slab, computing = 0;
   guint64 entries = MIN (run->windows, MHAR_RESAMPLE_ENTRIES);
 
   for (guint i = 0; i < run->devices->len; i++)
-    if (is_cpu (g_ptr_array_index ((GPtrArray *) run->devices, i)))
-      computing += tokens * mhar_forward_bytes_per_token (s->plan, run->body, g_ptr_array_index ((GPtrArray *) run->devices, i));
+    if (is_cpu (g_ptr_array_index ((GPtrArray *)run->devices, i)))
+      computing
+          += tokens
+             * mhar_forward_bytes_per_token (s->plan, run->body, g_ptr_array_index ((GPtrArray *)run->devices, i));
   if (s->options->probes & MHAR_PROBE_INTERVENTIONS)
-    computing += tokens * 2 * (guint64) s->plan->width * sizeof (float);
+    computing += tokens * 2 * (guint64)s->plan->width * sizeof (float);
   if (run->capture)
     waiting += tokens * IN_FLIGHT * sizeof (float) * cells;
   /* Intervals: every number one a site, with its resamples. */
-  guint64 intervals = (guint64) MHAR_RESAMPLES * sizeof (double) * (8 * s->n_sites + 5 * count_controls (s) + 32);
-  guint64 own = entries * kept * sizeof (double) + run->windows * series * 2 * sizeof (double) + 8 * slab * sizeof (double);
+  guint64 intervals = (guint64)MHAR_RESAMPLES * sizeof (double) * (8 * s->n_sites + 5 * count_controls (s) + 32);
+  guint64 own
+      = entries * kept * sizeof (double) + run->windows * series * 2 * sizeof (double) + 8 * slab * sizeof (double);
   guint64 all = computing + waiting + own + intervals + null_bytes (s) * run->devices->len + reads_bytes (s);
-  return all + all / 8 + FIXED + PER_THREAD * (guint64) g_get_num_processors ();
+  return all + all / 8 + FIXED + PER_THREAD * (guint64)g_get_num_processors ();
 }
 
 guint64
@@ -124,7 +130,7 @@ round_up (guint64 bytes)
 guint
 mhar_memory_batch (const MharMemoryRun *run, guint most, GError **error)
 {
-  guint64 limit = (guint64) run->setup->options->max_memory, taken = round_up (mhar_memory_taken ());
+  guint64 limit = (guint64)run->setup->options->max_memory, taken = round_up (mhar_memory_taken ());
   guint low = 0, high = most; /* low fits */
 
   while (low < high) {
@@ -138,7 +144,8 @@ mhar_memory_batch (const MharMemoryRun *run, guint most, GError **error)
     return low;
   guint64 need = taken + mhar_memory_need (run, 1);
   g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE,
-               "one window of %u tokens takes about %" G_GUINT64_FORMAT "M beside the mapped files, more than the %" G_GUINT64_FORMAT
+               "one window of %u tokens takes about %" G_GUINT64_FORMAT
+               "M beside the mapped files, more than the %" G_GUINT64_FORMAT
                "M of --max-memory; give a shorter --context, fewer probes or draws, or more memory",
                run->setup->options->context, (need + MIB - 1) / MIB, limit / MIB);
   return 0;

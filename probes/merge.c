@@ -23,7 +23,7 @@ struct _MharMerge {
 static gboolean
 holds (const GPtrArray *list, const char *text)
 {
-  return g_ptr_array_find_with_equal_func ((GPtrArray *) list, text, g_str_equal, NULL);
+  return g_ptr_array_find_with_equal_func ((GPtrArray *)list, text, g_str_equal, NULL);
 }
 
 static void
@@ -42,8 +42,9 @@ mhar_merge_new (const MharDataset *set, const char *path, GError **error)
   if (run == NULL)
     return NULL;
   if (mhar_dataset_string (set, "sha256_routing") == NULL && mhar_dataset_string (set, "sha256_files") == NULL) {
-    mhar_bad_input (error, "%s: %s has no digest of its checkpoint, so nothing says that another is of the same; make it anew", path,
-                    mhar_dataset_name (set));
+    mhar_bad_input (error,
+                    "%s: %s has no digest of its checkpoint, so nothing says that another is of the same; make it anew",
+                    path, mhar_dataset_name (set));
     return NULL;
   }
   MharMerge *merge = g_new0 (MharMerge, 1);
@@ -87,8 +88,8 @@ value_of (const MharDataset *set, const char *name)
 static gboolean
 differ (const MharMerge *merge, const char *path, GError **error, const char *what, const char *a, const char *b)
 {
-  return mhar_bad_input (error, "%s and %s cannot be merged: the %s of the one is %s, of the other %s", merge->path, path,
-                         what, a, b);
+  return mhar_bad_input (error, "%s and %s cannot be merged: the %s of the one is %s, of the other %s", merge->path,
+                         path, what, a, b);
 }
 
 /* Words between two texts that a field has, or numbers. */
@@ -103,7 +104,8 @@ same_field (const MharDataset *a, const MharDataset *b, const char *name)
   for (guint d = 0; same && d < x->n_dims; d++)
     same = x->shape[d] == y->shape[d];
   for (gsize i = 0; same && i < mhar_field_length (x); i++)
-    same = x->type == MHAR_FIELD_STRING ? g_strcmp0 (x->data.str[i], y->data.str[i]) == 0 : x->data.i32[i] == y->data.i32[i];
+    same = x->type == MHAR_FIELD_STRING ? g_strcmp0 (x->data.str[i], y->data.str[i]) == 0
+                                        : x->data.i32[i] == y->data.i32[i];
   return same;
 }
 
@@ -121,21 +123,37 @@ same_list (const MharDataset *a, const MharDataset *b, const char *child, const 
   return TRUE;
 }
 
+/* Attributes that all files share, and what they are called. */
+static const struct {
+  const char *name, *words;
+} same[] = {
+  { "sha256_routing", "digest of the checkpoint (SHA-256)" },
+  { "sha256_files", "digest of the checkpoint's files (--digest)" },
+  { "mode", "mode" },
+  { "layers", "number of layers" },
+  { "width", "width" },
+  { "heads", "number of routing heads" },
+  { "block_delta", "--block-delta" },
+  { "context", "--context" },
+  { "skip_first", "--skip-first" },
+  { "slices", "--slices" },
+  { "slicing", "--slicing" },
+  { "draws", "--null-draws" },
+  { "null_kind", "--null-kind" },
+  { "null_norm", "--null-norm" },
+  { "match_sources", "--match-sources" },
+  { "seed", "--seed" },
+};
+
 gboolean
 mhar_merge_fits (const MharMerge *merge, const MharDataset *set, const char *path, GError **error)
 {
-  static const struct {
-    const char *name, *words;
-  } same[] = {
-    { "sha256_routing", "digest of the checkpoint (SHA-256)" }, { "sha256_files", "digest of the checkpoint's files (--digest)" },
-    { "mode", "mode" }, { "layers", "number of layers" }, { "width", "width" }, { "heads", "number of routing heads" },
-    { "block_delta", "--block-delta" }, { "context", "--context" }, { "skip_first", "--skip-first" }, { "slices", "--slices" },
-    { "slicing", "--slicing" }, { "draws", "--null-draws" }, { "null_kind", "--null-kind" }, { "null_norm", "--null-norm" },
-    { "match_sources", "--match-sources" }, { "seed", "--seed" },
-  };
-  static const char *const labels[] = { "site", "site_label", "n_sources", "n_heads", "source_label", "output_label", "whole_rows" };
-  static const char *const controls[] = { "measure", "slices", "slicing", "null_kind", NULL }, *const specs[] = { "spec", NULL };
-  const char *tokenizer = mhar_dataset_string (merge->set, "sha256_tokenizer"), *other = mhar_dataset_string (set, "sha256_tokenizer");
+  static const char *const labels[]
+      = { "site", "site_label", "n_sources", "n_heads", "source_label", "output_label", "whole_rows" };
+  static const char *const controls[] = { "measure", "slices", "slicing", "null_kind", NULL };
+  static const char *const specs[] = { "spec", NULL };
+  const char *tokenizer = mhar_dataset_string (merge->set, "sha256_tokenizer"),
+             *other = mhar_dataset_string (set, "sha256_tokenizer");
 
   for (guint i = 0; i < G_N_ELEMENTS (same); i++) {
     g_autofree char *a = value_of (merge->set, same[i].name), *b = value_of (set, same[i].name);
@@ -148,8 +166,9 @@ mhar_merge_fits (const MharMerge *merge, const MharDataset *set, const char *pat
     if (!same_field (merge->set, set, labels[i]))
       return mhar_bad_input (error, "%s and %s cannot be merged: their %s differ", merge->path, path, labels[i]);
   if (!same_list (merge->set, set, "controls", controls))
-    return mhar_bad_input (error, "%s and %s cannot be merged: they have other controls (several --slices, --slicing or --null-kind)",
-                           merge->path, path);
+    return mhar_bad_input (
+        error, "%s and %s cannot be merged: they have other controls (several --slices, --slicing or --null-kind)",
+        merge->path, path);
   if (!same_list (merge->set, set, "interventions", specs) || !same_list (merge->set, set, "ablation_map", specs + 1))
     return mhar_bad_input (error, "%s and %s cannot be merged: they have other interventions", merge->path, path);
   return TRUE;
@@ -186,11 +205,11 @@ set_warnings (const MharMerge *merge, const GPtrArray *more, MharDataset *out)
     g_ptr_array_add (all, g_ptr_array_index (merge->warnings, i));
   for (guint i = 0; own != NULL && own[i] != NULL; i++)
     if (!holds (all, own[i]))
-      g_ptr_array_add (all, (gpointer) own[i]);
+      g_ptr_array_add (all, (gpointer)own[i]);
   for (guint i = 0; i < more->len; i++)
-    g_ptr_array_add (all, g_ptr_array_index ((GPtrArray *) more, i));
+    g_ptr_array_add (all, g_ptr_array_index ((GPtrArray *)more, i));
   g_ptr_array_add (all, NULL);
-  mhar_dataset_set_strings (out, "warnings", (const char *const *) all->pdata);
+  mhar_dataset_set_strings (out, "warnings", (const char *const *)all->pdata);
 }
 
 MharDataset *
@@ -200,7 +219,7 @@ mhar_merge_finish (const MharMerge *merge, const GPtrArray *warnings)
                                 .like = merge->set,
                                 .pool = merge->pool,
                                 .resampler = merge->resampler,
-                                .context = (guint) mhar_dataset_integer (merge->set, "context", 0) };
+                                .context = (guint)mhar_dataset_integer (merge->set, "context", 0) };
   MharDataset *out = mhar_probe_conclude (&conclusion);
 
   set_warnings (merge, warnings, out);

@@ -42,12 +42,12 @@ add_site (MharPlan *plan, GHashTable *rows, const MharDataset *set, gsize s)
   const char *label = mhar_dataset_get (set, "site_label")->data.str[s];
   int number = mhar_dataset_get (set, "site")->data.i32[s], n = mhar_dataset_get (set, "n_sources")->data.i32[s];
   int heads = mhar_dataset_get (set, "n_heads")->data.i32[s];
-  g_autofree int *sources = g_new (int, (gsize) MAX (n, 0) + 1);
+  g_autofree int *sources = g_new (int, (gsize)MAX (n, 0) + 1);
 
   if (n < 1 || heads < 1 || heads > MOST || number < 0 || number > 2 * plan->layers)
     return FALSE;
   for (int k = 0; k < n; k++) {
-    const char *source = labels->data.str[s * labels->shape[1] + (gsize) k];
+    const char *source = labels->data.str[s * labels->shape[1] + (gsize)k];
     sources[k] = row_of (plan, rows, source != NULL ? source : "");
   }
   MharSiteKind kind = number == 2 * plan->layers ? MHAR_SITE_FINAL : number % 2 != 0 ? MHAR_SITE_MLP : MHAR_SITE_ATTN;
@@ -81,9 +81,10 @@ read_plan (const MharDataset *set)
   gint64 heads = mhar_dataset_integer (set, "heads", 0);
   const char *dialect = mhar_dataset_string (set, "dialect"), *mode = mhar_dataset_string (set, "mode");
 
-  if (layers < 1 || layers > MOST || width < 1 || width > G_MAXINT32 || heads < 1 || heads > MOST || dialect == NULL || mode == NULL)
+  if (layers < 1 || layers > MOST || width < 1 || width > G_MAXINT32 || heads < 1 || heads > MOST || dialect == NULL
+      || mode == NULL)
     return NULL;
-  g_autoptr (MharPlan) plan = mhar_plan_new (dialect, mode, (int) layers, (int) width, (int) heads);
+  g_autoptr (MharPlan) plan = mhar_plan_new (dialect, mode, (int)layers, (int)width, (int)heads);
   return fill_plan (plan, set) ? g_steal_pointer (&plan) : NULL;
 }
 
@@ -94,16 +95,16 @@ read_count (const MharDataset *set, const char *name, guint most, guint *to)
 {
   gint64 value = mhar_dataset_integer (set, name, 0);
 
-  *to = (guint) value;
-  return value >= 0 && value <= (gint64) most;
+  *to = (guint)value;
+  return value >= 0 && value <= (gint64)most;
 }
 
 static gboolean
 read_null_kind (const char *name, MharNullKind *kind)
 {
   for (guint k = 0; k < MHAR_NULL_KINDS; k++)
-    if (g_strcmp0 (name, mhar_null_kind_name ((MharNullKind) k)) == 0) {
-      *kind = (MharNullKind) k;
+    if (g_strcmp0 (name, mhar_null_kind_name ((MharNullKind)k)) == 0) {
+      *kind = (MharNullKind)k;
       return TRUE;
     }
   return FALSE;
@@ -138,16 +139,17 @@ read_controls (const MharDataset *set, MharProbeOptions *o)
     gboolean interleaved = g_strcmp0 (mhar_dataset_get (controls, "slicing")->data.str[i], "interleaved") == 0;
     if (!read_null_kind (mhar_dataset_get (controls, "null_kind")->data.str[i], &kind)
         || !note (kind, MHAR_NULL_KINDS, kinds, &o->n_all_nulls)
-        || (sliced && (s < 2 || !note ((guint) s, MHAR_MAX_SLICES, slices, &o->n_all_slices)
-                       || !note ((guint) interleaved, 2, slicings, &o->n_all_slicings))))
+        || (sliced
+            && (s < 2 || !note ((guint)s, MHAR_MAX_SLICES, slices, &o->n_all_slices)
+                || !note ((guint)interleaved, 2, slicings, &o->n_all_slicings))))
       return FALSE;
   }
   for (guint i = 0; i < o->n_all_slices; i++)
     o->all_slices[i] = slices[i];
   for (guint i = 0; i < o->n_all_slicings; i++)
-    o->all_slicings[i] = (gboolean) slicings[i];
+    o->all_slicings[i] = (gboolean)slicings[i];
   for (guint i = 0; i < o->n_all_nulls; i++)
-    o->all_nulls[i] = (MharNullKind) kinds[i];
+    o->all_nulls[i] = (MharNullKind)kinds[i];
   return TRUE;
 }
 
@@ -187,8 +189,9 @@ read_options (const MharDataset *set, MharSavedRun *run)
     o->probes |= MHAR_PROBE_COLLINEARITY;
   o->interleaved = g_strcmp0 (mhar_dataset_string (set, "slicing"), "interleaved") == 0;
   o->null_norm_slice = g_strcmp0 (mhar_dataset_string (set, "null_norm"), "slice") == 0;
-  return read_count (set, "context", G_MAXINT32, &o->context) && read_count (set, "skip_first", G_MAXINT32, &o->skip_first)
-         && read_count (set, "slices", MOST, &o->slices) && read_count (set, "draws", 1000000, &o->null_draws)
+  return read_count (set, "context", G_MAXINT32, &o->context)
+         && read_count (set, "skip_first", G_MAXINT32, &o->skip_first) && read_count (set, "slices", MOST, &o->slices)
+         && read_count (set, "draws", 1000000, &o->null_draws)
          && read_count (set, "match_sources", MOST, &o->match_sources)
          && read_null_kind (mhar_dataset_string (set, "null_kind"), &o->null_kind) && seed != NULL
          && g_ascii_string_to_unsigned (seed, 10, 0, G_MAXUINT64, &o->seed, NULL) && read_controls (set, o);

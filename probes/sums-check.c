@@ -37,7 +37,7 @@ some_match (const MharProbeSetup *setup)
 
   for (guint s = 0; count > 0 && s < setup->plan->sites->len; s++) {
     const MharSite *site = mhar_plan_site (setup->plan, s);
-    if (mhar_site_counts (site, FALSE) && (guint) site->n_sources >= count)
+    if (mhar_site_counts (site, FALSE) && (guint)site->n_sources >= count)
       return TRUE;
   }
   return FALSE;
@@ -49,7 +49,8 @@ want_disagreement (Wishes *w)
   const MharProbeSetup *s = w->setup;
   const MharProbeOptions *o = s->options;
   gboolean kl = (o->probes & MHAR_PROBE_KL) != 0, null = o->null_draws > 0, match = kl && some_match (s);
-  gboolean one = kl && mhar_plan_count_sites (s->plan, FALSE) > 0, several = kl && mhar_plan_count_sites (s->plan, TRUE) > 0;
+  gboolean one = kl && mhar_plan_count_sites (s->plan, FALSE) > 0,
+           several = kl && mhar_plan_count_sites (s->plan, TRUE) > 0;
 
   want (w, one, "slice_kl", 2, s->n_sites, o->slices, 0);
   want (w, one && null, "slice_kl_null", 2, s->n_sites, o->null_draws, 0);
@@ -64,7 +65,8 @@ want_all (Wishes *w)
 {
   const MharProbeSetup *s = w->setup;
   const MharProbeOptions *o = s->options;
-  gboolean maps = (o->probes & MHAR_PROBE_DEPTH_MAPS) && s->n_sites > 0, cosines = (o->probes & MHAR_PROBE_COLLINEARITY) != 0;
+  gboolean maps = (o->probes & MHAR_PROBE_DEPTH_MAPS) && s->n_sites > 0,
+           cosines = (o->probes & MHAR_PROBE_COLLINEARITY) != 0;
   gboolean interventions = (o->probes & MHAR_PROBE_INTERVENTIONS) != 0;
   gsize asked = interventions && o->interventions != NULL ? o->interventions->len : 0;
   static const char *const numbers[] = { "start", "count", "null_count", "pairs", "loss" };
@@ -123,8 +125,9 @@ check_field (const Wishes *w, const MharField *field, gsize windows, GError **er
 
   for (guint i = 0; i < w->n; i++)
     if (strcmp (w->list[i].name, field->name) == 0)
-      return w->list[i].there && fits (field, &w->list[i], windows) ? TRUE
-                                                                    : refuse (error, field->name, "has another shape than the run gives it");
+      return w->list[i].there && fits (field, &w->list[i], windows)
+                 ? TRUE
+                 : refuse (error, field->name, "has another shape than the run gives it");
   if (is_control (w->setup, field->name, &control) && fits (field, &control, windows))
     return TRUE;
   return refuse (error, field->name, "is nothing that the run makes");
@@ -141,7 +144,8 @@ count_controls (const MharDataset *slab)
   return n;
 }
 
-/* The first control, and the first of heads, are what other probes sum; the others are trained once a slicing, and drawn. */
+/* The first control, and the first of heads, are what other probes sum; the others are trained once a slicing, and
+ * drawn. */
 static guint
 expect_controls (const MharProbeSetup *setup)
 {
@@ -151,7 +155,7 @@ expect_controls (const MharProbeSetup *setup)
   for (guint i = 1; (setup->options->probes & MHAR_PROBE_KL) && i < list->len; i++) {
     const MharControl *c = &g_array_index (list, MharControl, i);
     gboolean first_heads = c->heads && !g_array_index (list, MharControl, i - 1).heads;
-    n += first_heads ? 0 : (guint) !c->heads + (setup->options->null_draws > 0);
+    n += first_heads ? 0 : (guint)!c->heads + (setup->options->null_draws > 0);
   }
   return n;
 }
@@ -172,22 +176,25 @@ mhar_sums_check (const MharProbeSetup *setup, const MharDataset *slab, GError **
   for (guint f = 0; f < mhar_dataset_n_fields (slab); f++)
     if (!check_field (&wishes, mhar_dataset_field (slab, f), windows, error))
       return FALSE;
-  return count_controls (slab) == expect_controls (setup) || refuse (error, "control_…", "are not as many as the run makes");
+  return count_controls (slab) == expect_controls (setup)
+         || refuse (error, "control_…", "are not as many as the run makes");
 }
 
 gboolean
 mhar_pooled_check (const MharProbeSetup *setup, const MharDataset *pooled, gboolean halves, GError **error)
 {
   const MharProbeOptions *o = setup->options;
-  gboolean there = (o->probes & MHAR_PROBE_DEPTH_MAPS) && o->null_draws > 0 && mhar_plan_count_sites (setup->plan, TRUE) > 0;
+  gboolean there
+      = (o->probes & MHAR_PROBE_DEPTH_MAPS) && o->null_draws > 0 && mhar_plan_count_sites (setup->plan, TRUE) > 0;
   const MharField *field = mhar_dataset_get (pooled, "weight_null");
   gsize draws = o->null_draws, packed = mhar_deviation_packed_length (setup);
-  Wanted wanted = halves ? (Wanted){ "weight_null", 2, { draws, packed }, TRUE } : (Wanted){ "weight_null", 1, { packed }, TRUE };
+  Wanted wanted
+      = halves ? (Wanted){ "weight_null", 2, { draws, packed }, TRUE } : (Wanted){ "weight_null", 1, { packed }, TRUE };
   guint n = 0;
 
   for (guint f = 0; f < mhar_dataset_n_fields (pooled); f++) /* a file has scales beside them */
     n += mhar_dataset_field (pooled, f)->type == MHAR_FIELD_F64;
-  if (n != (guint) there || (there && (field == NULL || !fits (field, &wanted, halves ? 2 : draws))))
+  if (n != (guint)there || (there && (field == NULL || !fits (field, &wanted, halves ? 2 : draws))))
     return mhar_bad_input (error, "pooled/weight_null is not what the run makes of it");
   return TRUE;
 }

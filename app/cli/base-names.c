@@ -28,7 +28,7 @@ mhar_base_name_of_word (const char *word)
 
   if (value == NULL)
     return base_of (word);
-  g_autofree char *before = g_strndup (word, (gsize) (value + 1 - word)), *base = base_of (value + 1);
+  g_autofree char *before = g_strndup (word, (gsize)(value + 1 - word)), *base = base_of (value + 1);
   return g_strconcat (before, base, NULL);
 }
 
@@ -43,14 +43,14 @@ add_folder (GPtrArray *folders, const char *path)
 
   if (slash == NULL || slash == whole)
     return;
-  g_autofree char *folder = g_strndup (whole, (gsize) (slash + 1 - whole));
+  g_autofree char *folder = g_strndup (whole, (gsize)(slash + 1 - whole));
   g_ptr_array_add (folders, g_filename_display_name (folder));
 }
 
 static gint
 longer_first (gconstpointer a, gconstpointer b)
 {
-  gsize x = strlen (*(char *const *) a), y = strlen (*(char *const *) b);
+  gsize x = strlen (*(char *const *)a), y = strlen (*(char *const *)b);
   return (x < y) - (x > y);
 }
 
@@ -59,8 +59,10 @@ list_folders (const MharCliOptions *o)
 {
   GPtrArray *folders = g_ptr_array_new_with_free_func (g_free);
   g_autofree char *here = g_get_current_dir ();
-  g_autofree char *in_here = g_build_filename (here, "x", NULL), *in_home = g_build_filename (g_get_home_dir (), "x", NULL);
-  const char *const files[] = { o->text, o->tokens, o->config, o->map, o->output, o->figure, o->from, in_here, in_home };
+  g_autofree char *in_here = g_build_filename (here, "x", NULL),
+                  *in_home = g_build_filename (g_get_home_dir (), "x", NULL);
+  const char *const files[]
+      = { o->text, o->tokens, o->config, o->map, o->output, o->figure, o->from, in_here, in_home };
 
   for (guint i = 0; o->checkpoints[i] != NULL; i++) {
     g_autofree char *within = g_build_filename (o->checkpoints[i], "x", NULL); /* a message may name a file in it */
@@ -79,7 +81,7 @@ reduce (const GPtrArray *folders, const char *text)
   GString *to = g_string_new (text);
 
   for (guint i = 0; i < folders->len; i++)
-    g_string_replace (to, g_ptr_array_index ((GPtrArray *) folders, i), "", 0);
+    g_string_replace (to, g_ptr_array_index ((GPtrArray *)folders, i), "", 0);
   return g_string_free (to, FALSE);
 }
 
@@ -94,7 +96,8 @@ static void
 reduce_attribute (const GPtrArray *folders, const MharAttribute *attribute, MharDataset *set)
 {
   if (attribute->type == MHAR_ATTRIBUTE_STRING) {
-    g_autofree char *text = is_path (attribute->name) ? base_of (attribute->string) : reduce (folders, attribute->string);
+    g_autofree char *text
+        = is_path (attribute->name) ? base_of (attribute->string) : reduce (folders, attribute->string);
     mhar_dataset_set_string (set, attribute->name, text);
   } else if (attribute->type == MHAR_ATTRIBUTE_STRINGS) {
     g_auto (GStrv) texts = g_strdupv (attribute->strings);
@@ -103,7 +106,7 @@ reduce_attribute (const GPtrArray *folders, const MharAttribute *attribute, Mhar
       g_free (texts[i]);
       texts[i] = text;
     }
-    mhar_dataset_set_strings (set, attribute->name, (const char *const *) texts);
+    mhar_dataset_set_strings (set, attribute->name, (const char *const *)texts);
   }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --merge: saved runs of one checkpoint over several texts, put together into what one run over all of them gives. Each file
- * is read twice: without its sums to see whether they go together, then with them, one file at a time. */
+/* --merge: saved runs of one checkpoint over several texts, put together into what one run over all of them gives. Each
+ * file is read twice: without its sums to see whether they go together, then with them, one file at a time. */
 #include "app/cli/jobs.h"
 
 #include "app/cli/base-names.h"
@@ -22,10 +22,10 @@
 
 typedef struct {
   const MharCliOptions *options;
-  GPtrArray *roots;  /* MharDataset *, of each file, without sums */
-  GPtrArray *names;  /* char *, of each file, for messages */
-  GPtrArray *merges; /* MharMerge *, of each checkpoint */
-  GPtrArray *texts;  /* MharProvenanceText *, each once */
+  GPtrArray *roots;    /* MharDataset *, of each file, without sums */
+  GPtrArray *names;    /* char *, of each file, for messages */
+  GPtrArray *merges;   /* MharMerge *, of each checkpoint */
+  GPtrArray *texts;    /* MharProvenanceText *, each once */
   GHashTable *windows; /* "checkpoint text start" → index of the file + 1 */
   GPtrArray *dropped;  /* char *: sentences on what is not put together */
   MharComparison *comparison;
@@ -69,8 +69,8 @@ check_root (Job *job, guint i, GError **error)
   const char *a = g_ptr_array_index (job->names, 0), *b = g_ptr_array_index (job->names, i);
 
   if (sets->len != job->merges->len)
-    return mhar_bad_input (error, "%s and %s cannot be merged: the one has %u checkpoints, the other %u", a, b, job->merges->len,
-                           sets->len);
+    return mhar_bad_input (error, "%s and %s cannot be merged: the one has %u checkpoints, the other %u", a, b,
+                           job->merges->len, sets->len);
   if (g_strcmp0 (provenance (first, "precision"), provenance (root, "precision")) != 0)
     return mhar_bad_input (error, "%s and %s cannot be merged: the one was run in %s, the other in %s", a, b,
                            provenance (first, "precision"), provenance (root, "precision"));
@@ -106,7 +106,7 @@ static guint
 text_index (Job *job, const char *name, const char *digest)
 {
   for (guint t = 0; t < job->texts->len; t++)
-    if (strcmp (((const MharProvenanceText *) g_ptr_array_index (job->texts, t))->digest, digest) == 0)
+    if (strcmp (((const MharProvenanceText *)g_ptr_array_index (job->texts, t))->digest, digest) == 0)
       return t;
   g_ptr_array_add (job->texts, mhar_provenance_text_new (name, digest));
   return job->texts->len - 1;
@@ -117,7 +117,8 @@ static GArray *
 texts_of (Job *job, const MharDataset *root)
 {
   const MharDataset *set = mhar_dataset_find_child (root, "provenance");
-  const char *const *names = mhar_dataset_strings (set, "texts"), *const *digests = mhar_dataset_strings (set, "texts_sha256");
+  const char *const *names = mhar_dataset_strings (set, "texts");
+  const char *const *digests = mhar_dataset_strings (set, "texts_sha256");
   GArray *list = g_array_new (FALSE, FALSE, sizeof (guint));
   guint at;
 
@@ -144,8 +145,8 @@ number_texts (Job *job, guint i, const MharDataset *sums, const GArray *list, Mh
     double at = own != NULL && own->n_dims == 1 && own->shape[0] == n ? own->data.f64[w] : 0;
     if (!(at >= 0 && at < list->len))
       return mhar_bad_input (error, "%s: window %zu is of no text that the file names; the file is damaged",
-                             (const char *) g_ptr_array_index (job->names, i), w);
-    to->data.f64[w] = g_array_index (list, guint, (guint) at);
+                             (const char *)g_ptr_array_index (job->names, i), w);
+    to->data.f64[w] = g_array_index (list, guint, (guint)at);
   }
   return TRUE;
 }
@@ -169,15 +170,15 @@ check_overlap (Job *job, guint i, guint c, const MharField *start, const MharFie
     if (count < NAMED)
       g_string_append_printf (shared, "%s%.0f", count > 0 ? ", " : "", start->data.f64[w]);
     other = count == 0 ? GPOINTER_TO_UINT (before) - 1 : other;
-    of = count == 0 ? (gsize) text->data.f64[w] : of;
+    of = count == 0 ? (gsize)text->data.f64[w] : of;
     count++;
   }
   if (count == 0)
     return TRUE;
-  return mhar_bad_input (error, "%s and %s both have the windows at token %s%s of %s (%u in all); merge runs over different texts",
-                         (const char *) g_ptr_array_index (job->names, other), (const char *) g_ptr_array_index (job->names, i), shared->str,
-                         count > NAMED ? " …" : "",
-                         ((const MharProvenanceText *) g_ptr_array_index (job->texts, of))->name, count);
+  return mhar_bad_input (
+      error, "%s and %s both have the windows at token %s%s of %s (%u in all); merge runs over different texts",
+      (const char *)g_ptr_array_index (job->names, other), (const char *)g_ptr_array_index (job->names, i), shared->str,
+      count > NAMED ? " …" : "", ((const MharProvenanceText *)g_ptr_array_index (job->texts, of))->name, count);
 }
 
 /* ---- their sums ---- */
@@ -185,7 +186,8 @@ check_overlap (Job *job, guint i, guint c, const MharField *start, const MharFie
 static void
 drop (Job *job, guint i, const char *what)
 {
-  char *text = g_strdup_printf ("%s of %s cannot be merged, and are left out", what, (const char *) g_ptr_array_index (job->names, i));
+  char *text = g_strdup_printf ("%s of %s cannot be merged, and are left out", what,
+                                (const char *)g_ptr_array_index (job->names, i));
   g_ptr_array_add (job->dropped, text);
 }
 
@@ -199,7 +201,7 @@ take_sums (Job *job, guint i, const MharDataset *set, const GArray *list, MharFi
 
   if (start == NULL || start->type != MHAR_FIELD_F64 || start->n_dims != 1) {
     mhar_bad_input (error, "%s: %s has no sums by window, so it cannot be merged; make the file anew",
-                    (const char *) g_ptr_array_index (job->names, i), mhar_dataset_name (set));
+                    (const char *)g_ptr_array_index (job->names, i), mhar_dataset_name (set));
     return NULL;
   }
   g_autoptr (MharDataset) all = mhar_strip_scales (sums, "sums");
@@ -207,7 +209,8 @@ take_sums (Job *job, guint i, const MharDataset *set, const GArray *list, MharFi
   for (guint f = 0; f < mhar_dataset_n_fields (all); f++)
     if (strcmp (mhar_dataset_field (all, f)->name, "text") != 0)
       mhar_dataset_add (own, mhar_field_copy (mhar_dataset_field (all, f)));
-  *text = mhar_field_new ("text", "index of the window's text in the list of texts", "1", MHAR_FIELD_F64, 1, &dim, &start->shape[0]);
+  *text = mhar_field_new ("text", "index of the window's text in the list of texts", "1", MHAR_FIELD_F64, 1, &dim,
+                          &start->shape[0]);
   if (number_texts (job, i, all, list, *text, error))
     return own;
   mhar_field_free (*text);
@@ -245,7 +248,7 @@ add_file (Job *job, guint i, GError **error)
   g_autoptr (GPtrArray) sets = checkpoints_of (root);
   g_autoptr (GArray) list = texts_of (job, root);
   if (sets->len != job->merges->len)
-    return mhar_bad_input (error, "%s has changed meanwhile", (const char *) g_ptr_array_index (job->names, i));
+    return mhar_bad_input (error, "%s has changed meanwhile", (const char *)g_ptr_array_index (job->names, i));
   for (guint c = 0; c < sets->len; c++) {
     const MharDataset *set = g_ptr_array_index (sets, c);
     if (!add_checkpoint (job, i, c, set, list, error))
@@ -271,12 +274,14 @@ begin_comparison (Job *job)
   if (n == 0)
     return;
   if (n == job->roots->len && job->merges->len == 2) {
-    const MharPlan *a = mhar_merge_plan (g_ptr_array_index (job->merges, 0)), *b = mhar_merge_plan (g_ptr_array_index (job->merges, 1));
+    const MharPlan *a = mhar_merge_plan (g_ptr_array_index (job->merges, 0)),
+                   *b = mhar_merge_plan (g_ptr_array_index (job->merges, 1));
     if (mhar_comparison_possible (a, "A", b, "B", NULL))
       job->comparison = mhar_comparison_new (a, b);
   }
   if (job->comparison == NULL)
-    g_ptr_array_add (job->dropped, g_strdup ("only some of the files have a comparison (--compare), and it is left out"));
+    g_ptr_array_add (job->dropped,
+                     g_strdup ("only some of the files have a comparison (--compare), and it is left out"));
 }
 
 static void
@@ -286,9 +291,10 @@ add_together (Job *job, MharDataset *root, const GPtrArray *sets)
   const MharField *steps = series != NULL ? mhar_dataset_get (series, "step") : NULL;
 
   if (job->comparison != NULL) {
-    MharDataset *compare = mhar_comparison_finish (job->comparison, mhar_merge_seed (g_ptr_array_index (job->merges, 0)));
-    mhar_dataset_set_string (compare, "a", mhar_dataset_string (g_ptr_array_index ((GPtrArray *) sets, 0), "path"));
-    mhar_dataset_set_string (compare, "b", mhar_dataset_string (g_ptr_array_index ((GPtrArray *) sets, 1), "path"));
+    MharDataset *compare
+        = mhar_comparison_finish (job->comparison, mhar_merge_seed (g_ptr_array_index (job->merges, 0)));
+    mhar_dataset_set_string (compare, "a", mhar_dataset_string (g_ptr_array_index ((GPtrArray *)sets, 0), "path"));
+    mhar_dataset_set_string (compare, "b", mhar_dataset_string (g_ptr_array_index ((GPtrArray *)sets, 1), "path"));
     mhar_dataset_add_child (root, compare);
   }
   if (steps != NULL && steps->type == MHAR_FIELD_I32 && steps->n_dims == 1 && steps->shape[0] == sets->len) {
@@ -302,7 +308,8 @@ static MharDataset *
 conclude (Job *job)
 {
   const MharDataset *first = g_ptr_array_index (job->roots, 0);
-  g_autoptr (GPtrArray) sets = g_ptr_array_new (), files = g_ptr_array_new_with_free_func (g_free), none = g_ptr_array_new ();
+  g_autoptr (GPtrArray) sets = g_ptr_array_new (), files = g_ptr_array_new_with_free_func (g_free),
+                        none = g_ptr_array_new ();
   gint64 tokens = 0;
 
   for (guint i = 0; i < job->roots->len; i++) {
@@ -312,7 +319,7 @@ conclude (Job *job)
   }
   g_ptr_array_add (files, NULL);
   MharDataset *root
-      = mhar_provenance_merged (first, job->options->command, job->texts, tokens, (const char *const *) files->pdata);
+      = mhar_provenance_merged (first, job->options->command, job->texts, tokens, (const char *const *)files->pdata);
   for (guint c = 0; c < job->merges->len; c++) {
     g_autofree char *name = g_strdup_printf ("checkpoint_%u", c);
     MharDataset *set = mhar_merge_finish (g_ptr_array_index (job->merges, c), c == 0 ? job->dropped : none);
@@ -329,8 +336,8 @@ is_input (const MharCliOptions *o, const char *output, GError **error)
 {
   for (guint i = 0; output != NULL && o->checkpoints[i] != NULL; i++)
     if (mhar_same_file (output, o->checkpoints[i])) {
-      g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "%s is one of the files to merge and would be overwritten; give another name",
-                   output);
+      g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE,
+                   "%s is one of the files to merge and would be overwritten; give another name", output);
       return TRUE;
     }
   return FALSE;
@@ -354,7 +361,8 @@ run (Job *job, GCancellable *cancellable, GError **error)
   mhar_base_names_only (o, root);
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
-  if (job->writer != NULL && (!mhar_h5_writer_write (job->writer, root, error) || !mhar_h5_writer_commit (job->writer, error)))
+  if (job->writer != NULL
+      && (!mhar_h5_writer_write (job->writer, root, error) || !mhar_h5_writer_commit (job->writer, error)))
     return FALSE;
   return mhar_figure_write (o, root, error) && mhar_print_results (o, root, error);
 }
@@ -363,10 +371,10 @@ int
 mhar_job_merge (const MharCliOptions *options, GCancellable *cancellable, GError **error)
 {
   Job job = { .options = options,
-              .roots = g_ptr_array_new_with_free_func ((GDestroyNotify) mhar_dataset_unref),
+              .roots = g_ptr_array_new_with_free_func ((GDestroyNotify)mhar_dataset_unref),
               .names = g_ptr_array_new_with_free_func (g_free),
-              .merges = g_ptr_array_new_with_free_func ((GDestroyNotify) mhar_merge_free),
-              .texts = g_ptr_array_new_with_free_func ((GDestroyNotify) mhar_provenance_text_free),
+              .merges = g_ptr_array_new_with_free_func ((GDestroyNotify)mhar_merge_free),
+              .texts = g_ptr_array_new_with_free_func ((GDestroyNotify)mhar_provenance_text_free),
               .windows = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
               .dropped = g_ptr_array_new_with_free_func (g_free) };
   gboolean good = run (&job, cancellable, error);

@@ -15,10 +15,10 @@
 struct _MharRunPart {
   char *folder, *name;
   const MharDataset *identity;
-  GPtrArray *states; /* MharDataset *: checkpoint_0 …, of the checkpoints that were begun */
-  guint segments;    /* that count */
-  guint next;        /* of mhar_run_part_next */
-  guint next_of;     /* its checkpoint */
+  GPtrArray *states;    /* MharDataset *: checkpoint_0 …, of the checkpoints that were begun */
+  guint segments;       /* that count */
+  guint next;           /* of mhar_run_part_next */
+  guint next_of;        /* its checkpoint */
   MharH5Writer *writer; /* of the segment after them; NULL where nothing is in it */
   guint64 bytes;
 };
@@ -45,13 +45,16 @@ number_of (const char *name)
   guint64 number;
   g_autofree char *digits = g_strndup (name, MIN (strlen (name), 6));
 
-  if (strlen (name) == 9 && g_str_has_suffix (name, ".h5") && g_ascii_string_to_unsigned (digits, 10, 0, 999999, &number, NULL))
-    return (gint64) number;
-  gboolean unfinished = name[0] == '.' && strlen (name) > 7 && name[strlen (name) - 7] == '.' && strstr (name, ".h5.") != NULL;
+  if (strlen (name) == 9 && g_str_has_suffix (name, ".h5")
+      && g_ascii_string_to_unsigned (digits, 10, 0, 999999, &number, NULL))
+    return (gint64)number;
+  gboolean unfinished
+      = name[0] == '.' && strlen (name) > 7 && name[strlen (name) - 7] == '.' && strstr (name, ".h5.") != NULL;
   return unfinished || strcmp (name, STATE) == 0 ? -1 : -2;
 }
 
-/* Removes what a run that died has left behind: unfinished files, and segments from `first` on; with `state` that too. */
+/* Removes what a run that died has left behind: unfinished files, and segments from `first` on; with `state` that too.
+ */
 static void
 sweep (const MharRunPart *part, guint first, gboolean state)
 {
@@ -60,7 +63,7 @@ sweep (const MharRunPart *part, guint first, gboolean state)
   for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;) {
     gint64 number = number_of (name);
     g_autofree char *path = path_of (part, name);
-    if (number >= (gint64) first || (number == -1 && (state || strcmp (name, STATE) != 0)))
+    if (number >= (gint64)first || (number == -1 && (state || strcmp (name, STATE) != 0)))
       g_unlink (path);
   }
 }
@@ -98,9 +101,9 @@ take_states (MharRunPart *part, const MharDataset *root, GError **error)
     MharDataset *state = mhar_dataset_child (root, c);
     g_autofree char *name = g_strdup_printf ("checkpoint_%u", c);
     gint64 end = mhar_dataset_integer (state, "segments", -1);
-    if (strcmp (mhar_dataset_name (state), name) != 0 || end <= (gint64) part->segments || end > 999999)
+    if (strcmp (mhar_dataset_name (state), name) != 0 || end <= (gint64)part->segments || end > 999999)
       return damaged (part, error, STATE " does not count its segments");
-    part->segments = (guint) end;
+    part->segments = (guint)end;
     g_ptr_array_add (part->states, mhar_dataset_ref (state));
   }
   return TRUE;
@@ -131,7 +134,8 @@ open_folder (MharRunPart *part, gboolean resume, GError **error)
   if (g_mkdir (part->folder, 0777) != 0 && errno != EEXIST)
     return mhar_cannot_write (part->folder, error, g_strerror (errno));
   if (!is_own_folder (part->folder))
-    return mhar_cannot_write (part->folder, error, "it is not a folder of your own; remove it, or name another file with -o");
+    return mhar_cannot_write (part->folder, error,
+                              "it is not a folder of your own; remove it, or name another file with -o");
   if (g_file_test (state, G_FILE_TEST_EXISTS) && !resume) {
     g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE,
                  "%s holds what an interrupted run has saved; go on with --resume, or remove the folder to start anew",
@@ -152,7 +156,7 @@ mhar_run_part_open (const char *output, gboolean resume, const MharDataset *iden
   part->folder = g_strconcat (output, ".part", NULL);
   part->name = g_filename_display_name (part->folder);
   part->identity = identity;
-  part->states = g_ptr_array_new_with_free_func ((GDestroyNotify) mhar_dataset_unref);
+  part->states = g_ptr_array_new_with_free_func ((GDestroyNotify)mhar_dataset_unref);
   return open_folder (part, resume, error) ? g_steal_pointer (&part) : NULL;
 }
 
@@ -189,8 +193,8 @@ segments_of (const MharRunPart *part, guint checkpoint, guint *first)
   const MharDataset *before = checkpoint > 0 ? mhar_run_part_state (part, checkpoint - 1) : NULL;
   const MharDataset *own = mhar_run_part_state (part, checkpoint);
 
-  *first = before != NULL ? (guint) mhar_dataset_integer (before, "segments", 0) : 0;
-  return own != NULL ? (guint) mhar_dataset_integer (own, "segments", 0) : *first;
+  *first = before != NULL ? (guint)mhar_dataset_integer (before, "segments", 0) : 0;
+  return own != NULL ? (guint)mhar_dataset_integer (own, "segments", 0) : *first;
 }
 
 MharDataset *
@@ -264,7 +268,8 @@ mhar_run_part_pour (MharRunPart *part, MharH5Writer *writer, gboolean f16, GErro
   for (guint c = 0; c < part->states->len; c++) {
     guint first, end = segments_of (part, c, &first);
     for (guint k = first; k < end; k++)
-      if (!pour_group (part, k, c, "sums", writer, FALSE, error) || !pour_group (part, k, c, "capture", writer, f16, error))
+      if (!pour_group (part, k, c, "sums", writer, FALSE, error)
+          || !pour_group (part, k, c, "capture", writer, f16, error))
         return FALSE;
   }
   return TRUE;
@@ -314,7 +319,8 @@ static gboolean
 end_segment (MharRunPart *part, GError **error)
 {
   g_autoptr (MharDataset) root = new_root ("Part of a run that is not finished");
-  gboolean good = part->writer != NULL && mhar_h5_writer_write (part->writer, root, error) && mhar_h5_writer_commit (part->writer, error);
+  gboolean good = part->writer != NULL && mhar_h5_writer_write (part->writer, root, error)
+                  && mhar_h5_writer_commit (part->writer, error);
 
   g_clear_pointer (&part->writer, mhar_h5_writer_free);
   part->bytes = 0;
@@ -344,7 +350,7 @@ mhar_run_part_save (MharRunPart *part, guint checkpoint, const MharDataset *stat
   g_autofree char *name = g_strdup_printf ("checkpoint_%u", checkpoint);
   MharDataset *own = mhar_dataset_new (name);
 
-  g_ptr_array_set_size (part->states, (gint) checkpoint);
+  g_ptr_array_set_size (part->states, (gint)checkpoint);
   g_ptr_array_add (part->states, own);
   if (!end_segment (part, error))
     return FALSE;
