@@ -27,6 +27,8 @@ mhar_p_value (double value, const double *null, gsize n, gsize stride)
   double least = value - fmax (1e-6 * fabs (value), 1e-7);
   gsize as_large = 0;
 
+  if (!isfinite (value))
+    return NAN; /* no draw would count as reaching it */
   for (gsize i = 0; i < n; i++)
     as_large += null[i * stride] >= least;
   return (1.0 + (double)as_large) / (1.0 + (double)n);

@@ -33,7 +33,8 @@ is_part_of (const char *output, const char *checkpoint)
 gboolean
 mhar_check_not_input (const MharCliOptions *o, const GPtrArray *names, const char *output, GError **error)
 {
-  gboolean input = mhar_same_file (output, o->text) || mhar_same_file (output, o->tokens) || mhar_same_file (output, o->config);
+  gboolean input = mhar_same_file (output, o->text) || mhar_same_file (output, o->tokens)
+                   || mhar_same_file (output, o->config) || mhar_same_file (output, o->from);
 
   for (guint i = 0; !input && output != NULL && i < names->len; i++)
     input = is_part_of (output, ((const MharSeriesName *)names->pdata[i])->path);

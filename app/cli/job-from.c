@@ -3,6 +3,7 @@
 #include "app/cli/jobs.h"
 
 #include "app/cli/figure-write.h"
+#include "app/cli/input-guard.h"
 #include "app/cli/report.h"
 #include "core/error.h"
 #include "core/h5file.h"
@@ -71,7 +72,9 @@ mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GError 
     if (mhar_weights_only_is (set) && !mhar_weights_only_check (set, options->from, error))
       return -1;
   }
-  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+  g_autoptr (GPtrArray) none = g_ptr_array_new ();
+  if (g_cancellable_set_error_if_cancelled (cancellable, error)
+      || !mhar_check_not_input (options, none, options->figure, error))
     return -1;
   if (!mhar_figure_write (options, root, error))
     return -1;

@@ -165,4 +165,19 @@ for title, change, word in [
         refuse(scratch, 3, ["w.h5", word], "--from", scratch / "w.h5", outputs=False)
     add(f"damaged file: {title}", damaged, change, word)
 
+
+@case
+def inputs_are_not_overwritten(scratch):
+    copy_checkpoint(MH, scratch / "m")
+    tensors = scratch / "m" / "model.safetensors"
+    before = tensors.read_bytes()
+    check_refusal(probe("--weights-only", scratch / "m", "-o", tensors), 2, "model.safetensors", "overwritten")
+    assert tensors.read_bytes() == before
+    succeed(MH, "--tokens", IDS, "--max-tokens", "64", "--context", "32", "-q", "-o", scratch / "run.h5")
+    (scratch / "link.pdf").symlink_to("run.h5")
+    before = (scratch / "run.h5").read_bytes()
+    check_refusal(probe("--from", scratch / "run.h5", "--figure", scratch / "link.pdf"), 2, "link.pdf", "overwritten")
+    assert (scratch / "run.h5").read_bytes() == before
+
+
 main()
