@@ -112,7 +112,7 @@ entry_of (const MharOptionRow *row)
   int flags = bare ? G_OPTION_FLAG_NO_ARG : G_OPTION_FLAG_FILENAME;
 
   return (GOptionEntry){
-    row->name, row->letter, flags, G_OPTION_ARG_CALLBACK, (gpointer) on_option, row->help, row->argument
+    row->name, row->letter, flags, G_OPTION_ARG_CALLBACK, G_GNUC_EXTENSION (gpointer) on_option, row->help, row->argument
   };
 }
 

@@ -53,7 +53,7 @@ renumber (GByteArray *from, GString *to)
   const char *at = (const char *)from->data, *end = at + from->len;
 
   while (at < end) {
-    const char *id = next_id (at, end), *after = id;
+    const char *id = next_id (at, end), *after;
     gsize stem;
 
     g_string_append_len (to, at, id - at);
