@@ -3,6 +3,7 @@
  * products alone, through the same OpenBLAS with the same threads, in one run. Prints medians and the ratio. */
 #include "core/dialect.h"
 #include "core/forward.h"
+#include "tests/bench/median.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -17,20 +18,6 @@ static double
 now (void)
 {
   return (double) g_get_monotonic_time () / G_USEC_PER_SEC;
-}
-
-static int
-compare (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-  return (x > y) - (x < y);
-}
-
-static double
-median (double *times, int n)
-{
-  qsort (times, (size_t) n, sizeof *times, compare);
-  return times[n / 2];
 }
 
 /* Time of the products of one forward: the weights', and the attention's for the causal half. */

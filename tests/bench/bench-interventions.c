@@ -4,6 +4,7 @@
  * medians of the processor time, the ratio of the two, and what one intervention costs of a forward. */
 #include "core/dialect.h"
 #include "core/forward.h"
+#include "tests/bench/median.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,20 +15,6 @@ static double
 now (void)
 {
   return (double) clock () / CLOCKS_PER_SEC;
-}
-
-static int
-compare (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-  return (x > y) - (x < y);
-}
-
-static double
-median (double *times, int n)
-{
-  qsort (times, (size_t) n, sizeof *times, compare);
-  return times[n / 2];
 }
 
 /* A drop for each source of each site that has two. */
