@@ -164,7 +164,7 @@ batch (gpointer kept, MharBatch *b, MharDataset *slab, GError **error)
 /* What the windows say of the losses `value`, [window] `stride` apart: mean difference from the loss as it is, and the
  * ends of its interval. */
 static void
-summarise (const MharProbeSetup *setup, const MharPool *pool, const double *value, gsize stride, double *delta,
+summarise (const MharPool *pool, const MharWindowResamples *resamples, const double *value, gsize stride, double *delta,
            double *interval)
 {
   gsize n = (gsize) mhar_pool_windows (pool);
@@ -178,7 +178,7 @@ summarise (const MharProbeSetup *setup, const MharPool *pool, const double *valu
     counted += pairs[w];
   }
   *delta = sum / counted;
-  mhar_window_interval (setup->options->seed, difference, 1, pairs, n, &interval[0], &interval[1]);
+  mhar_window_interval (resamples, difference, 1, &interval[0], &interval[1]);
 }
 
 static void
@@ -198,7 +198,7 @@ set_extent (MharDataset *set, const MharPool *pool)
 
 /* What was asked for, one entry an intervention. */
 static MharDataset *
-list_asked (const MharProbeSetup *setup, const MharPool *pool, double loss)
+list_asked (const MharProbeSetup *setup, const MharPool *pool, const MharWindowResamples *resamples, double loss)
 {
   static const char *const dims[] = { "intervention", "bound" };
   gsize n = count_asked (setup), shape[] = { n, 2 };
@@ -217,7 +217,7 @@ list_asked (const MharProbeSetup *setup, const MharPool *pool, double loss)
         = one->n_edited == 0 ? mhar_intervention_resolve (one, setup->plan, setup->options, NULL) : NULL;
     spec->data.str[k] = g_strdup (one->spec);
     sites->data.i32[k] = edits != NULL ? (gint32) edits->len : one->n_edited;
-    summarise (setup, pool, sums + k, n, &delta->data.f64[k], interval->data.f64 + 2 * k);
+    summarise (pool, resamples, sums + k, n, &delta->data.f64[k], interval->data.f64 + 2 * k);
     with->data.f64[k] = loss + delta->data.f64[k];
   }
   set_interval (set);
@@ -282,7 +282,7 @@ correlate (MharDataset *set, const MharField *delta, const MharField *mass, cons
 }
 
 static MharDataset *
-draw_map (const MharProbeSetup *setup, const MharPool *pool)
+draw_map (const MharProbeSetup *setup, const MharPool *pool, const MharWindowResamples *resamples)
 {
   static const char *const dims[] = { "site", "source", "bound" };
   g_autoptr (GArray) sites = map_sites (setup->plan);
@@ -303,7 +303,7 @@ draw_map (const MharProbeSetup *setup, const MharPool *pool)
     for (gsize n = 0; n < (gsize) mhar_plan_site (setup->plan, (guint) s)->n_sources; n++) {
       gsize at = i * most + n;
       mass->data.f64[at] = weight[s * most + n] / tokens;
-      summarise (setup, pool, sums + s * most + n, cells, &delta->data.f64[at], interval->data.f64 + 2 * at);
+      summarise (pool, resamples, sums + s * most + n, cells, &delta->data.f64[at], interval->data.f64 + 2 * at);
     }
   }
   correlate (set, delta, mass, mhar_dataset_get (set, "n_sources"));
@@ -316,10 +316,13 @@ draw_map (const MharProbeSetup *setup, const MharPool *pool)
 static void
 finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPtrArray *warnings G_GNUC_UNUSED)
 {
+  g_autoptr (MharWindowResamples) resamples = mhar_window_resamples_new (
+      setup->options->seed, mhar_pool_series (pool, "pairs"), (gsize) mhar_pool_windows (pool));
+
   if (count_asked (setup) > 0)
-    mhar_dataset_add_child (out, list_asked (setup, pool, mhar_dataset_real (out, "loss", NAN)));
+    mhar_dataset_add_child (out, list_asked (setup, pool, resamples, mhar_dataset_real (out, "loss", NAN)));
   if (setup->options->ablation_map)
-    mhar_dataset_add_child (out, draw_map (setup, pool));
+    mhar_dataset_add_child (out, draw_map (setup, pool, resamples));
 }
 
 const MharProbe mhar_probe_interventions = { "interventions", MHAR_PROBE_INTERVENTIONS, begin, batch, end, finish };

@@ -6,29 +6,78 @@
 
 #include <math.h>
 
-gboolean
-mhar_window_interval (guint64 seed, const double *value, gsize stride, const double *count, gsize n, double *low, double *high)
+struct _MharWindowResamples {
+  gsize n;                        /* windows */
+  guint entries;                  /* 0: too few */
+  guint *entry;                   /* [n] the entry that a window is in */
+  guint *times;                   /* [MHAR_RESAMPLES, entries] */
+  double counted[MHAR_RESAMPLES]; /* Σ count of a resample */
+};
+
+/* Sums over the windows of each entry. */
+static void
+fold (const MharWindowResamples *r, const double *value, gsize stride, double sum[MHAR_RESAMPLE_ENTRIES])
 {
-  double sum[MHAR_RESAMPLE_ENTRIES] = { 0 }, counted[MHAR_RESAMPLE_ENTRIES] = { 0 }, drawn[MHAR_RESAMPLES];
-  guint times[MHAR_RESAMPLE_ENTRIES], entries = 0;
+  for (guint e = 0; e < MHAR_RESAMPLE_ENTRIES; e++)
+    sum[e] = 0;
+  for (gsize w = 0; w < r->n; w++)
+    sum[r->entry[w]] += value[w * stride];
+}
+
+static double
+resampled (const MharWindowResamples *r, guint b, const double *sum)
+{
+  const guint *times = r->times + (gsize)b * r->entries;
+  double total = 0;
+
+  for (guint e = 0; e < r->entries; e++)
+    total += times[e] * sum[e];
+  return total;
+}
+
+MharWindowResamples *
+mhar_window_resamples_new (guint64 seed, const double *count, gsize n)
+{
+  MharWindowResamples *r = g_new0 (MharWindowResamples, 1);
+  double sum[MHAR_RESAMPLE_ENTRIES];
+
+  r->n = n;
+  r->entry = g_new (guint, n);
+  for (gsize w = 0; w < n; w++) {
+    r->entry[w] = mhar_resample_entry (w, n);
+    r->entries = MAX (r->entries, r->entry[w] + 1);
+  }
+  if (r->entries > 0 && mhar_resample_block (r->entries) >= r->entries)
+    r->entries = 0;
+  fold (r, count, 1, sum);
+  r->times = g_new (guint, (gsize)MHAR_RESAMPLES * r->entries);
+  for (guint b = 0; b < MHAR_RESAMPLES && r->entries > 0; b++) {
+    mhar_resample_count (seed, b, r->entries, r->times + (gsize)b * r->entries);
+    r->counted[b] = resampled (r, b, sum);
+  }
+  return r;
+}
+
+void
+mhar_window_resamples_free (MharWindowResamples *r)
+{
+  if (r == NULL)
+    return;
+  g_free (r->entry);
+  g_free (r->times);
+  g_free (r);
+}
+
+gboolean
+mhar_window_interval (const MharWindowResamples *r, const double *value, gsize stride, double *low, double *high)
+{
+  double sum[MHAR_RESAMPLE_ENTRIES], drawn[MHAR_RESAMPLES];
 
   *low = *high = NAN;
-  for (gsize w = 0; w < n; w++) {
-    guint e = mhar_resample_entry (w, n);
-    sum[e] += value[w * stride];
-    counted[e] += count[w];
-    entries = MAX (entries, e + 1);
-  }
-  if (entries == 0 || mhar_resample_block (entries) >= entries)
+  if (r->entries == 0)
     return FALSE;
-  for (guint b = 0; b < MHAR_RESAMPLES; b++) {
-    double total = 0, tokens = 0;
-    mhar_resample_count (seed, b, entries, times);
-    for (guint e = 0; e < entries; e++) {
-      total += times[e] * sum[e];
-      tokens += times[e] * counted[e];
-    }
-    drawn[b] = total / tokens;
-  }
+  fold (r, value, stride, sum);
+  for (guint b = 0; b < MHAR_RESAMPLES; b++)
+    drawn[b] = resampled (r, b, sum) / r->counted[b];
   return mhar_interval (drawn, MHAR_RESAMPLES, low, high);
 }

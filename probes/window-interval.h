@@ -6,10 +6,19 @@
 
 G_BEGIN_DECLS
 
-/* The 95 % percentile interval of Σ value / Σ count over the resamples of the n windows that probes/resample.h draws: the same
- * windows whatever is measured on them, so that intervals of one run are paired. value and count are `stride` and 1 elements
- * apart. FALSE, and NaN, with fewer than three windows: a block would be all of them. */
-gboolean mhar_window_interval (guint64 seed, const double *value, gsize stride, const double *count, gsize n, double *low,
+/* The resamples of n windows that probes/resample.h draws, made once for all that is measured on them, so that intervals of one
+ * run are paired. */
+typedef struct _MharWindowResamples MharWindowResamples;
+
+/* count [n]: what a window's value is divided by in the end (copied in sums). */
+MharWindowResamples *mhar_window_resamples_new (guint64 seed, const double *count, gsize n);
+void mhar_window_resamples_free (MharWindowResamples *resamples);
+
+/* The 95 % percentile interval of Σ value / Σ count over the resamples; value has n elements, `stride` apart. FALSE, and
+ * NaN, with fewer than three windows: a block would be all of them. */
+gboolean mhar_window_interval (const MharWindowResamples *resamples, const double *value, gsize stride, double *low,
                                double *high);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharWindowResamples, mhar_window_resamples_free)
 
 G_END_DECLS

@@ -131,6 +131,13 @@ test_ranks (void)
   g_assert_true (isnan (mhar_spearman (a, flat, 4)));
 }
 
+static gboolean
+interval_of (guint64 seed, const double *value, gsize stride, const double *count, gsize n, double *low, double *high)
+{
+  g_autoptr (MharWindowResamples) resamples = mhar_window_resamples_new (seed, count, n);
+  return mhar_window_interval (resamples, value, stride, low, high);
+}
+
 static void
 test_interval (void)
 {
@@ -141,21 +148,21 @@ test_interval (void)
     count[w] = 2;
     sum += value[w];
   }
-  g_assert_true (mhar_window_interval (3, value, 1, count, 40, &low, &high));
+  g_assert_true (interval_of (3, value, 1, count, 40, &low, &high));
   g_assert_cmpfloat (low, <, sum / 80);
   g_assert_cmpfloat (high, >, sum / 80);
-  g_assert_true (mhar_window_interval (3, value, 1, count, 40, &again_low, &again_high));
+  g_assert_true (interval_of (3, value, 1, count, 40, &again_low, &again_high));
   g_assert_cmpfloat (low, ==, again_low);
   g_assert_cmpfloat (high, ==, again_high);
-  g_assert_true (mhar_window_interval (4, value, 1, count, 40, &again_low, &again_high));
+  g_assert_true (interval_of (4, value, 1, count, 40, &again_low, &again_high));
   g_assert_true (low != again_low || high != again_high);
   for (guint w = 0; w < 40; w++)
     value[w] = 6;
-  g_assert_true (mhar_window_interval (3, value, 1, count, 40, &low, &high));
+  g_assert_true (interval_of (3, value, 1, count, 40, &low, &high));
   g_assert_cmpfloat (low, ==, 3);
   g_assert_cmpfloat (high, ==, 3);
-  g_assert_true (mhar_window_interval (3, value, 2, count, 20, &low, &high));
-  g_assert_false (mhar_window_interval (3, value, 1, count, 2, &low, &high));
+  g_assert_true (interval_of (3, value, 2, count, 20, &low, &high));
+  g_assert_false (interval_of (3, value, 1, count, 2, &low, &high));
   g_assert_true (isnan (low) && isnan (high));
 }
 
