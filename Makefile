@@ -8,9 +8,9 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 BUILD_PACKAGES := gcc meson ninja-build pkg-config libglib2.0-dev libjansson-dev libhdf5-dev \
   libopenblas-openmp-dev libcairo2-dev libpango1.0-dev libgtk-4-dev gettext fonts-dejavu-core python3-docutils
 TEST_PACKAGES := python3-numpy python3-regex python3-h5py python3-xarray python3-netcdf4 python3-h5netcdf \
-  netcdf-bin poppler-utils librsvg2-bin
+  netcdf-bin poppler-utils librsvg2-bin mupdf-tools imagemagick
 
-GUI_TEST_PACKAGES := xvfb dbus-x11 at-spi2-core python3-pyatspi xdotool adwaita-icon-theme imagemagick desktop-file-utils appstream \
+GUI_TEST_PACKAGES := xvfb dbus-x11 at-spi2-core python3-pyatspi xdotool adwaita-icon-theme desktop-file-utils appstream \
   libgtk-4-bin locales
 
 .PHONY: all build demo test test-gui install bench screenshots clean build-packages test-packages gui-test-packages
