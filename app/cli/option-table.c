@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/option-table.h"
 
+#include "core/error.h"
 #include "probes/intervention.h"
 #include "probes/reads.h"
 
