@@ -22,6 +22,8 @@ def run_suite(build, suites):
     if os.path.exists(log):
         os.remove(log)
     command = ["meson", "test", "-C", build, "--print-errorlogs", "--no-rebuild", "--num-processes", "2", *suites]
+    if "MHAR_TEST_LONG" in os.environ:
+        command += ["--timeout-multiplier", "10"]
     status = subprocess.call(command)
     counts = {"OK": 0, "SKIP": 0, "bad": 0}
     if os.path.exists(log):
