@@ -17,8 +17,7 @@ for word in "$@"; do
   esac
 done
 [ -n "$targets" ] || targets=$(cd "$here" && ls fuzz-*.c | sed 's/^fuzz-//; s/\.c$//')
-[ -f "$build/build.ninja" ] || CC=${CC:-clang} meson setup "$build" "$here/../.." -Dfuzz=true -Db_lundef=false \
-  -Dcuda=disabled -Dgui=disabled -Doptimization=1 >/dev/null
+"$here/setup.sh" "$build"
 build=$(cd "$build" && pwd)
 mkdir -p "$build/fuzz/seeds"
 /usr/bin/python3 "$here/make-seeds.py" "$build/fuzz/seeds"
