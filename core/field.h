@@ -74,6 +74,7 @@ MharField *mhar_dataset_get (const MharDataset *set, const char *name); /* NULL 
  * was not to be read; and whether one was noted. Not written anywhere. */
 void mhar_dataset_note_lost (MharDataset *set, const char *name);
 gboolean mhar_dataset_is_lost (const MharDataset *set, const char *name);
+char **mhar_dataset_lost (const MharDataset *set); /* all of them, NULL-ended; g_strfreev */
 guint mhar_dataset_n_fields (const MharDataset *set);
 MharField *mhar_dataset_field (const MharDataset *set, guint i);
 

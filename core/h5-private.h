@@ -100,6 +100,11 @@ gboolean mhar_h5_write_attributes (MharH5Writer *writer, hid_t group, const Mhar
 
 /* ---- reading: files that anyone may have made ---- */
 
+#define MHAR_H5_MAX_BYTES (4ull << 30) /* of the values of a file together */
+
+/* MHAR_ERROR_INPUT for a file of which a read failed with errno `code`; 0: it could be read and is no HDF5. FALSE. */
+gboolean mhar_h5_cannot_read (const char *shown, int code, GError **error);
+
 /* Bytes of a reference to a value of variable length, in files with addresses of 8 bytes. */
 #define MHAR_H5_REFERENCE 16
 
