@@ -5,8 +5,6 @@
 
 #include "app/cli/base-names.h"
 #include "app/cli/figure-check.h"
-#include "app/cli/figure-write.h"
-#include "app/cli/input-guard.h"
 #include "app/cli/progress.h"
 #include "app/cli/report.h"
 #include "app/cli/run-checkpoints.h"
@@ -191,10 +189,8 @@ prepare (Job *job, GCancellable *cancellable, GError **error)
   const MharCliOptions *o = job->options;
 
   if (!mhar_run_checkpoints_find (&job->checkpoints, o, error)
-      || !mhar_check_not_input (o, job->checkpoints.names, o->output, error)
-      || !mhar_check_not_input (o, job->checkpoints.names, o->figure, error)
       || !mhar_run_checkpoints_open (&job->checkpoints, error)
-      || !mhar_figure_check_folder (o, mhar_run_checkpoints_pages (&job->checkpoints), error)
+      || !mhar_figure_check_files (o, mhar_run_checkpoints_pages (&job->checkpoints), error)
       || !open_devices (job, error)
       || (o->report != NULL && !mhar_report_folder (o->report, &job->made_folder, error)))
     return FALSE;
@@ -333,6 +329,24 @@ write_file (Job *job, GError **error)
   return TRUE;
 }
 
+/* The HDF5 file, and with --report what goes with it: they take their names when all are whole. */
+static gboolean
+write_files (Job *job, GError **error)
+{
+  const MharCliOptions *o = job->options;
+
+  if (o->report == NULL)
+    return write_file (job, error);
+  g_autoptr (MharReportFiles) report = mhar_report_stage (job->root, o->report, error);
+  if (!write_file (job, report != NULL ? error : NULL) || report == NULL || !mhar_report_publish (report, error))
+    return FALSE;
+  if (!o->quiet) {
+    g_autofree char *folder = mhar_printable (o->report);
+    fprintf (stderr, "mhar-probe: wrote %s/report.html, report.pdf and report.h5\n", folder);
+  }
+  return TRUE;
+}
+
 /* Adds the results as checkpoint_0, checkpoint_1 … and writes what was asked for. */
 static gboolean
 deliver (Job *job, GError **error)
@@ -350,18 +364,9 @@ deliver (Job *job, GError **error)
   }
   add_together (job);
   mhar_base_names_only (o, job->root);
-  g_autoptr (MharReportFiles) report = o->report != NULL ? mhar_report_stage (job->root, o->report, error) : NULL;
-  if (o->report != NULL && report == NULL)
-    return FALSE;
-  if (!write_file (job, error) || (report != NULL && !mhar_report_publish (report, error)))
-    return FALSE;
-  if (report != NULL && !o->quiet) {
-    g_autofree char *folder = mhar_printable (o->report);
-    fprintf (stderr, "mhar-probe: wrote %s/report.html, report.pdf and report.h5\n", folder);
-  }
-  if (!mhar_figure_write (o, job->root, error))
-    return FALSE;
-  return mhar_print_results (o, job->root, error);
+  /* What was computed is worth more than one file: the rest is delivered though one fails, and the first error told. */
+  gboolean saved = write_files (job, error);
+  return mhar_show_results (o, job->root, saved ? error : NULL) && saved;
 }
 
 static void

@@ -3,8 +3,6 @@
  * can be held against. */
 #include "app/cli/jobs.h"
 
-#include "app/cli/input-guard.h"
-#include "app/cli/series-names.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
 #include "core/file-guard.h"
@@ -163,14 +161,11 @@ mhar_job_save_reference (const MharCliOptions *options, GCancellable *cancellabl
 {
   g_autoptr (MharCheckpoint) checkpoint = NULL;
   g_autoptr (MharPlan) plan = NULL;
-  g_autoptr (GPtrArray) names = mhar_series_names_of (options->checkpoints);
-  guint mode;
 
-  if (!mhar_check_not_input (options, names, options->save_reference, error)
-      || !mhar_open_checkpoint (options, options->checkpoints[0], &checkpoint, &plan, error))
+  if (!mhar_open_checkpoint (options, options->checkpoints[0], &checkpoint, &plan, error)
+      || !mhar_output_check (options->save_reference, error))
     return -1;
-  g_autofree char *target = mhar_output_target (options->save_reference, &mode, error); /* before the work */
-  g_autoptr (MharTokenSource) source = target != NULL ? mhar_token_source_open (options, cancellable, error) : NULL;
+  g_autoptr (MharTokenSource) source = mhar_token_source_open (options, cancellable, error);
   g_autoptr (GArray) all = source != NULL ? mhar_token_source_ids (source, checkpoint, cancellable, error) : NULL;
   if (all == NULL)
     return -1;

@@ -3,8 +3,6 @@
 #include "app/cli/jobs.h"
 
 #include "app/cli/base-names.h"
-#include "app/cli/input-guard.h"
-#include "app/cli/series-names.h"
 #include "core/file-guard.h"
 #include "core/h5file.h"
 #include "core/name-map.h"
@@ -44,10 +42,6 @@ mhar_job_weights (const MharCliOptions *o, GError **error)
 {
   g_autoptr (MharNameMap) map = o->map != NULL ? mhar_name_map_load (o->map, error) : NULL;
   g_autoptr (MharDataset) root = o->map == NULL || map != NULL ? make_root (o, error) : NULL;
-  g_autoptr (GPtrArray) names = mhar_series_names_of (o->checkpoints);
-
-  if (!mhar_check_not_input (o, names, o->output, error))
-    return -1;
 
   for (guint i = 0; root != NULL && o->checkpoints[i] != NULL; i++) {
     g_autofree char *name = g_strdup_printf ("checkpoint_%u", i);

@@ -25,6 +25,9 @@ int mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GEr
 
 /* Table or JSON of a run, on standard output; warnings on standard error. MHAR_ERROR_RUN where the former fails. */
 gboolean mhar_print_results (const MharCliOptions *options, const MharDataset *root, GError **error);
+/* The figure, where one is asked for, and then that, which does not go without what the figure may want for: the error is
+ * the figure's where both fail. */
+gboolean mhar_show_results (const MharCliOptions *options, const MharDataset *root, GError **error);
 /* Writes `text` to standard output and flushes it. MHAR_ERROR_RUN where that fails. */
 gboolean mhar_print (const char *text, GError **error);
 /* `text` as one line of valid UTF-8 without control characters, for terminals; it may come from a file. g_free. */

@@ -2,6 +2,7 @@
 /* mhar-probe: the command line. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/file-clash.h"
 #include "core/error.h"
 #include "core/file-guard.h"
 #include "core/provenance.h"
@@ -92,6 +93,8 @@ run (const MharCliOptions *options, GCancellable *cancellable, GError **error)
     return print_version (error);
   if (options->devices)
     return mhar_job_devices (options, error);
+  if (!mhar_check_clashes (options, 1, error))
+    return -1;
   if (options->info)
     return mhar_job_info (options, error);
   if (options->sites)

@@ -169,6 +169,27 @@ check_long (const MharCliOptions *o, GError **error)
   return TRUE;
 }
 
+/* "-" is standard input for one option, and standard output for none. */
+static gboolean
+check_dashes (const MharCliOptions *o, GError **error)
+{
+  const struct {
+    const char *option, *name, *remedy;
+  } words[] = { { "-o", o->output, "writes an HDF5 file; name one, such as run.h5" },
+                { "--save-reference", o->save_reference, "writes a file; name one, such as ours.safetensors" },
+                { "--report", o->report, "writes files into a folder; name one" },
+                { "--tokens", o->tokens, "reads a file; name one, or give text with --text -" },
+                { "--config", o->config, "reads a file; name one" },
+                { "--map", o->map, "reads a file; name one" },
+                { "--verify", o->verify, "reads a file; name one" },
+                { "--from", o->from, "reads a file; name one" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (g_strcmp0 (words[i].name, "-") == 0)
+      return mhar_bad_usage (error, "%s takes no “-”: it %s", words[i].option, words[i].remedy);
+  return TRUE;
+}
+
 static gboolean
 check_output (const MharCliOptions *o, GError **error)
 {
@@ -184,8 +205,6 @@ check_output (const MharCliOptions *o, GError **error)
       (dot == NULL || (g_ascii_strcasecmp (dot, ".pdf") != 0 && g_ascii_strcasecmp (dot, ".svg") != 0 &&
                        g_ascii_strcasecmp (dot, ".png") != 0)))
     return mhar_bad_usage (error, "--figure writes .pdf, .svg or .png, by the name's ending, not “%s”", o->figure);
-  if (o->figure != NULL && g_strcmp0 (o->figure, o->output) == 0)
-    return mhar_bad_usage (error, "-o and --figure name the same file; give each its own");
   return TRUE;
 }
 
@@ -201,6 +220,6 @@ mhar_cli_options_check (const MharCliOptions *o, GError **error)
     return mhar_bad_usage (error, "--info, --sites, --weights-only, --verify, --save-reference, --merge, --from and --devices are separate jobs; choose one");
   if ((o->text != NULL) + (o->prompt != NULL) + (o->tokens != NULL) > 1)
     return mhar_bad_usage (error, "--text, --prompt and --tokens are three ways to give one input; choose one");
-  return check_checkpoints (o, error) && check_output (o, error) && check_long (o, error) && check_controls (o, error)
+  return check_checkpoints (o, error) && check_dashes (o, error) && check_output (o, error) && check_long (o, error) && check_controls (o, error)
          && (job == NULL || check_job (o, job, error)) && check_about (o, error);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/jobs.h"
 
+#include "app/cli/figure-write.h"
 #include "app/cli/json.h"
 #include "app/cli/table-compare.h"
 #include "app/cli/table-reads.h"
@@ -66,6 +67,14 @@ mhar_print_results (const MharCliOptions *options, const MharDataset *root, GErr
     print_warnings (g_ptr_array_index (sets, c));
   return mhar_print (text, error) && (more == NULL || mhar_print (more, error)) && (cells == NULL || mhar_print (cells, error))
          && (apart == NULL || mhar_print (apart, error));
+}
+
+gboolean
+mhar_show_results (const MharCliOptions *options, const MharDataset *root, GError **error)
+{
+  gboolean drawn = mhar_figure_write (options, root, error);
+
+  return mhar_print_results (options, root, drawn ? error : NULL) && drawn;
 }
 
 gboolean
