@@ -3,6 +3,7 @@
  * can be held against. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/reference.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
 #include "core/file-guard.h"
@@ -144,7 +145,8 @@ make (const MharCliOptions *o, const MharCheckpoint *checkpoint, const MharPlan 
       = mhar_device_open (o->device, o->precision, strcmp (mhar_checkpoint_dtype (checkpoint), "BF16") == 0, error);
   g_autoptr (MharModel) model = device != NULL ? mhar_model_new (device, checkpoint, plan, error) : NULL;
   g_autoptr (MharForward) forward = model != NULL ? mhar_forward_new (model, &size, error) : NULL;
-  File file = { json_object (), g_byte_array_new () };
+  File file = { json_pack ("{s:{s:s}}", "__metadata__", MHAR_REFERENCE_ORDER, MHAR_REFERENCE_SOURCES_FIRST),
+                g_byte_array_new () };
   const gint32 *first = (const gint32 *)ids->data;
   gboolean good = forward != NULL && mhar_forward_run (forward, first, 1, ids->len, cancellable, error)
                   && fill (&file, forward, plan, first, ids->len, vocab, error)
