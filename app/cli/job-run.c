@@ -8,6 +8,7 @@
 #include "app/cli/progress.h"
 #include "app/cli/report.h"
 #include "app/cli/run-checkpoints.h"
+#include "app/cli/run-identity.h"
 #include "app/cli/run-part.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
@@ -138,33 +139,6 @@ note_fallback (const Job *job)
     fprintf (stderr, "mhar-probe: running on the CPU: %s\n", why);
 }
 
-/* What has to be the same for a run to go on with what another has saved. */
-static MharDataset *
-identify (const Job *job, GCancellable *cancellable, GError **error)
-{
-  g_autoptr (MharDataset) set = mhar_dataset_new ("identity");
-  const MharDevice *device = g_ptr_array_index (job->devices, 0);
-  g_autofree char *text = g_strdup_printf ("%s, SHA-256 %s", job->source->name, job->source->digest);
-
-  mhar_dataset_set_string (set, "command", job->options->command);
-  mhar_dataset_set_string (set, "text", text);
-  for (guint i = 0; i < job->checkpoints.opened->len; i++) {
-    const MharOpened *opened = g_ptr_array_index (job->checkpoints.opened, i);
-    g_autofree char *name = g_strdup_printf ("checkpoint %u", i + 1);
-    g_autofree char *base = g_filename_display_basename (mhar_checkpoint_path (opened->checkpoint));
-    g_autofree char *digest = mhar_checkpoint_digest (
-        opened->checkpoint, (const char *const *) opened->plan->routing->pdata, FALSE, cancellable, error);
-    if (digest == NULL)
-      return NULL;
-    g_autofree char *what = g_strdup_printf ("%s, SHA-256 %s", base, digest);
-    mhar_dataset_set_string (set, name, what);
-  }
-  mhar_dataset_set_string (set, "device", mhar_device_spec (device));
-  mhar_dataset_set_string (set, "precision", mhar_device_precision_name (device));
-  mhar_dataset_set_string (set, "version", mhar_version ());
-  return g_steal_pointer (&set);
-}
-
 /* Where the results go: straight into their file, or with --checkpoint-every into what it is made of at the end. */
 static gboolean
 open_output (Job *job, GCancellable *cancellable, GError **error)
@@ -177,7 +151,8 @@ open_output (Job *job, GCancellable *cancellable, GError **error)
   if (job->writer == NULL || o->checkpoint_every == 0)
     return job->writer != NULL;
   g_clear_pointer (&job->writer, mhar_h5_writer_free); /* it can be made: that is all so far */
-  job->identity = identify (job, cancellable, error);
+  job->identity = mhar_run_identity (o, job->source, &job->checkpoints, g_ptr_array_index (job->devices, 0), cancellable,
+                                     error);
   job->part = job->identity != NULL ? mhar_run_part_open (o->output, o->resume, job->identity, error) : NULL;
   return job->part != NULL;
 }

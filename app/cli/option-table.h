@@ -26,6 +26,7 @@ typedef struct {
   guint64 low, high;
   const char *choices;  /* "light|dark" */
   const char *if_alone; /* the value where none is given; NULL: one has to be */
+  const char *if_absent; /* of what is parsed: the value that is the same as no such option; NULL: there is none */
   gboolean (*parse) (const char *text, gpointer field, GError **error);
 } MharOptionRow;
 

@@ -79,6 +79,7 @@ on_option (const char *name, const char *value, gpointer options, GError **error
   g_autofree char *text = value != NULL ? g_utf8_make_valid (value, -1) : NULL; /* for messages */
 
   g_ptr_array_add (o->given, (gpointer) row->name);
+  g_ptr_array_add (o->values, g_strdup (text != NULL ? text : ""));
   switch (row->kind) {
   case MHAR_OPTION_FLAG:
     *(gboolean *) field = TRUE;
@@ -215,6 +216,7 @@ mhar_cli_options_parse (char **argv, GError **error)
   g_autoptr (MharCliOptions) o = g_new0 (MharCliOptions, 1);
 
   o->given = g_ptr_array_new ();
+  o->values = g_ptr_array_new_with_free_func (g_free);
   o->tolerance = 1e-5;
   mhar_probe_options_init (&o->probe);
   mhar_figure_options_init (&o->figure_options);
@@ -267,5 +269,6 @@ mhar_cli_options_free (MharCliOptions *o)
   g_free (o->report);
   g_free (o->command);
   g_ptr_array_unref (o->given);
+  g_ptr_array_unref (o->values);
   g_free (o);
 }

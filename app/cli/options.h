@@ -49,7 +49,8 @@ typedef struct {
   MharFigureKind kind;
   MharFigureOptions figure_options;
   char *command; /* the line as typed, for provenance */
-  GPtrArray *given; /* names (const char *) of the options on it, in their order */
+  GPtrArray *given;  /* names (const char *) of the options on it, in their order */
+  GPtrArray *values; /* their values (char *), as text; "" of one that takes none */
 } MharCliOptions;
 
 /* MHAR_ERROR_USAGE in one sentence where the line makes no sense. */
