@@ -2,6 +2,7 @@
 /* --from: a saved run printed and drawn again, without the model. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/base-names.h"
 #include "app/cli/figure-write.h"
 #include "app/cli/report.h"
 #include "core/error.h"
@@ -73,6 +74,7 @@ mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GError 
   }
   if (g_cancellable_set_error_if_cancelled (cancellable, error) || !mhar_figure_check_results (options, root, error))
     return -1;
+  mhar_base_names_only (options, root);
   if (options->report != NULL && !write_report (options->report, root, error))
     return -1;
   repeat_skipped (options, root);

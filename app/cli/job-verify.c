@@ -3,6 +3,8 @@
  * forward pass makes them: the routing weights of each read, then the logits. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/base-names.h"
+#include "app/cli/path-names.h"
 #include "app/cli/reference.h"
 #include "core/error.h"
 #include "core/file-guard.h"
@@ -258,13 +260,15 @@ static char *
 format_json (const Verify *v)
 {
   const Entry *first = first_beyond (v);
-  g_autofree char *path = g_filename_display_name (v->options->checkpoints[0]);
+  g_auto (GStrv) names = mhar_base_names_shown (v->options);
+  g_autofree char *path = g_filename_display_name (names[0]);
+  g_autofree char *file = v->options->base_names ? mhar_path_base (v->reference->path) : g_strdup (v->reference->path);
   json_t *list = json_array ();
 
   for (guint i = 0; i < v->entries->len; i++)
     json_array_append_new (list, entry_as_json (v, &g_array_index (v->entries, Entry, i), TRUE));
   json_t *object = json_pack ("{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:o, s:o}", "schema", 1, "command",
-                              v->options->command, "checkpoint", path, "reference", v->reference->path, "device",
+                              v->options->command, "checkpoint", path, "reference", file, "device",
                               mhar_device_spec (v->device), "precision", mhar_device_precision_name (v->device),
                               "tolerance", v->options->tolerance, "agrees", first == NULL, "first",
                               first != NULL ? entry_as_json (v, first, FALSE) : json_null (), "tensors", list);

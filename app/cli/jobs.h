@@ -36,11 +36,14 @@ char *mhar_printable (const char *text);
 gboolean mhar_open_checkpoint (const MharCliOptions *options, const char *path, MharCheckpoint **checkpoint,
                                MharPlan **plan, GError **error);
 
-/* Opens every checkpoint of the command line and prints its path and what `describe` says of each, or with --json the
- * array of what `as_json` gives (a new reference). */
-int mhar_describe_checkpoints (const MharCliOptions *options,
-                               void (*describe) (GString *out, const MharCheckpoint *checkpoint, const MharPlan *plan),
-                               json_t *(*as_json) (const MharCheckpoint *checkpoint, const MharPlan *plan),
-                               GError **error);
+/* What is said of a checkpoint: lines of text, or an object (a new reference) whose "path", the first key, is filled in. */
+typedef struct {
+  void (*describe) (GString *out, const MharCheckpoint *checkpoint, const MharPlan *plan);
+  json_t *(*as_json) (const MharCheckpoint *checkpoint, const MharPlan *plan);
+} MharDescription;
+
+/* Opens every checkpoint of the command line and prints its path and what is said of it, or with --json the array of the
+ * objects. */
+int mhar_describe_checkpoints (const MharCliOptions *options, const MharDescription *how, GError **error);
 
 G_END_DECLS

@@ -13,13 +13,13 @@ typedef struct {
 
 static const Job jobs[] = {
   { "devices", "|" },
-  { "info", "|config|map|heads|block-delta|strict|json|" },
-  { "sites", "|config|map|heads|block-delta|strict|json|" },
+  { "info", "|config|map|heads|block-delta|strict|json|private|" },
+  { "sites", "|config|map|heads|block-delta|strict|json|private|" },
   { "weights-only", "|config|map|heads|slices|slicing|digest|output|json|table|private|" },
-  { "verify", "|tolerance|device|precision|routing|config|map|heads|block-delta|strict|json|" },
+  { "verify", "|tolerance|device|precision|routing|config|map|heads|block-delta|strict|json|private|" },
   { "save-reference", "|device|precision|routing|config|map|heads|block-delta|strict|text|prompt|tokens|context|max-tokens|" },
   { "merge", "|figure|figure-kind|first-sites|theme|style|json|table|output|private|" },
-  { "from", "|figure|figure-kind|first-sites|theme|style|json|table|report|" },
+  { "from", "|figure|figure-kind|first-sites|theme|style|json|table|report|private|" },
 };
 
 static gboolean

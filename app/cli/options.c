@@ -156,27 +156,6 @@ mhar_cli_help (void)
   return g_option_context_get_help (context, FALSE, NULL);
 }
 
-/* The words as typed, quoted for a shell; without --resume, since a run that goes on is the same run.
- * With `base_names` names of files lose their folders; a prompt is none. */
-static char *
-command_line (char **argv, gboolean base_names)
-{
-  GString *line = g_string_new ("mhar-probe");
-
-  for (int i = 1; argv[0] != NULL && argv[i] != NULL; i++) {
-    if (strcmp (argv[i], "--resume") == 0)
-      continue;
-    gboolean prompt = g_str_has_prefix (argv[i], "--prompt=") || strcmp (argv[i - 1], "--prompt") == 0 || strcmp (argv[i - 1], "-p") == 0;
-    g_autofree char *given = base_names && !prompt ? mhar_base_name_of_word (argv[i]) : g_strdup (argv[i]);
-    const char *safe = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_=+,./:@%";
-    gboolean plain = given[0] != '\0' && given[strspn (given, safe)] == '\0';
-    g_autofree char *word = plain ? g_strdup (given) : g_shell_quote (given);
-    g_autofree char *valid = g_utf8_make_valid (word, -1);
-    g_string_append_printf (line, " %s", valid);
-  }
-  return g_string_free (line, FALSE);
-}
-
 /* argv, with "=value" where an option that may stand alone does: GOption's optional arguments would take the word after
  * it, a checkpoint say. */
 static char **
@@ -225,7 +204,7 @@ mhar_cli_options_parse (char **argv, GError **error)
   o->reads = mhar_reads_specs_new ();
   if (!parse (o, argv, error))
     return NULL;
-  o->command = command_line (argv, o->base_names);
+  o->command = mhar_command_line (argv, o->base_names);
   if (o->interventions->len > 0)
     o->probe.interventions = o->interventions;
   if (o->interventions->len > 0 || o->probe.ablation_map)

@@ -89,13 +89,13 @@ RUNS = ["--context=8", "--max-tokens=8", "--skip-first=1", "--batch=1", "--max-m
 MODEL = ["--device=cpu", "--precision=fp32", "--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--routing=plain"]
 OUTPUT = ["--digest", "--table=csv", "--json", "--figure-kind=kl", "--first-sites=3", "--theme=dark", "--style=authors", "--private"]
 for job, args, heeded in [
-    ("--from", ["--from", "x.h5"], ["--table=csv", "--json"]),
+    ("--from", ["--from", "x.h5"], ["--table=csv", "--json", "--private"]),
     ("--merge", ["--merge", "x.h5", "y.h5"], ["--table=csv", "--json", "--private"]),
-    ("--info", ["--info", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json"]),
-    ("--sites", ["--sites", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json"]),
+    ("--info", ["--info", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json", "--private"]),
+    ("--sites", ["--sites", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json", "--private"]),
     ("--weights-only", ["--weights-only", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--slices=4", "--slicing=interleaved", "--digest",
                                                 "--table=csv", "--json", "--private"]),
-    ("--verify", ["--verify", "r", MH], [*MODEL, "--json"]),
+    ("--verify", ["--verify", "r", MH], [*MODEL, "--json", "--private"]),
     ("--save-reference", ["--save-reference", "r", MH], [*MODEL, "--context=8", "--max-tokens=8"]),
     ("--devices", ["--devices"], []),
 ]:
