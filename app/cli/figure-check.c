@@ -23,19 +23,10 @@ static const struct Need {
               { MHAR_FIGURE_DEPTH_MAP, MHAR_PROBE_DEPTH_MAPS, "--depth-maps", 1, FALSE },
               { MHAR_FIGURE_ABLATION, MHAR_PROBE_INTERVENTIONS, "--ablation-map", 1, FALSE } };
 
-/* What a run measures of what the line names: a report fills in what is not named. */
-static MharProbeFlags
-measured (const MharCliOptions *o)
-{
-  MharProbeFlags some = o->probe.probes & MHAR_PROBE_ALL;
-
-  return o->report != NULL && some == 0 ? o->probe.probes | MHAR_PROBE_ALL : o->probe.probes;
-}
-
 static gboolean
 is_measured (const MharCliOptions *o, const struct Need *need)
 {
-  return need->kind == MHAR_FIGURE_ABLATION ? o->probe.ablation_map : (measured (o) & need->probe) != 0;
+  return need->kind == MHAR_FIGURE_ABLATION ? o->probe.ablation_map : (mhar_measured (o) & need->probe) != 0;
 }
 
 static int

@@ -5,6 +5,7 @@
 
 #include "app/cli/base-names.h"
 #include "app/cli/figure-check.h"
+#include "app/cli/option-effect.h"
 #include "app/cli/progress.h"
 #include "app/cli/report.h"
 #include "app/cli/run-checkpoints.h"
@@ -157,6 +158,17 @@ open_output (Job *job, GCancellable *cancellable, GError **error)
   return job->part != NULL;
 }
 
+/* Last, since it may only warn, and a refusal stands alone. */
+static gboolean
+check_effects (const Job *job, GError **error)
+{
+  MharEffects effects = { 0 };
+
+  for (guint i = 0; i < job->checkpoints.opened->len; i++)
+    mhar_effects_add (&effects, ((const MharOpened *)g_ptr_array_index (job->checkpoints.opened, i))->plan);
+  return mhar_effects_check (&effects, job->options, error);
+}
+
 /* All that a run needs, cheapest first. */
 static gboolean
 prepare (Job *job, GCancellable *cancellable, GError **error)
@@ -171,7 +183,7 @@ prepare (Job *job, GCancellable *cancellable, GError **error)
     return FALSE;
   prepare_comparison (job);
   job->source = mhar_token_source_open (o, cancellable, error);
-  return job->source != NULL && open_output (job, cancellable, error);
+  return job->source != NULL && open_output (job, cancellable, error) && check_effects (job, error);
 }
 
 /* The file's account of the run, made after the first checkpoint: its tokenizer counts the text. */

@@ -3,6 +3,7 @@
  * can be held against. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/option-effect.h"
 #include "app/cli/reference.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
@@ -163,16 +164,19 @@ mhar_job_save_reference (const MharCliOptions *options, GCancellable *cancellabl
 {
   g_autoptr (MharCheckpoint) checkpoint = NULL;
   g_autoptr (MharPlan) plan = NULL;
+  MharEffects effects = { 0 };
 
-  if (!mhar_open_checkpoint (options, options->checkpoints[0], &checkpoint, &plan, error)
-      || !mhar_output_check (options->save_reference, error))
+  if (!mhar_open_checkpoint (options, options->checkpoints[0], &checkpoint, &plan, error))
+    return -1;
+  if (!mhar_output_check (options->save_reference, error))
     return -1;
   g_autoptr (MharTokenSource) source = mhar_token_source_open (options, cancellable, error);
   g_autoptr (GArray) all = source != NULL ? mhar_token_source_ids (source, checkpoint, cancellable, error) : NULL;
   if (all == NULL)
     return -1;
   g_autoptr (GArray) ids = g_array_copy (all);
-  if (!take_window (options, checkpoint, plan, ids, error)
+  mhar_effects_add (&effects, plan);
+  if (!take_window (options, checkpoint, plan, ids, error) || !mhar_effects_check (&effects, options, error)
       || !make (options, checkpoint, plan, ids, cancellable, error))
     return -1;
   return 0;

@@ -5,6 +5,7 @@
 
 #include "app/cli/base-names.h"
 #include "app/cli/path-names.h"
+#include "app/cli/option-effect.h"
 #include "app/cli/reference.h"
 #include "core/error.h"
 #include "core/file-guard.h"
@@ -283,6 +284,7 @@ mhar_job_verify (const MharCliOptions *options, GCancellable *cancellable, GErro
 {
   g_autoptr (MharCheckpoint) checkpoint = NULL;
   g_autoptr (MharPlan) plan = NULL;
+  MharEffects effects = { 0 };
 
   if (!mhar_open_checkpoint (options, options->checkpoints[0], &checkpoint, &plan, error))
     return -1;
@@ -292,7 +294,8 @@ mhar_job_verify (const MharCliOptions *options, GCancellable *cancellable, GErro
     return -1;
   g_autoptr (MharDevice) device = mhar_device_open (options->device, options->precision,
                                                     strcmp (mhar_checkpoint_dtype (checkpoint), "BF16") == 0, error);
-  if (device == NULL)
+  mhar_effects_add (&effects, plan);
+  if (device == NULL || !mhar_effects_check (&effects, options, error))
     return -1;
   g_autoptr (GArray) entries = g_array_new (FALSE, FALSE, sizeof (Entry));
   Verify v = { .options = options, .reference = reference, .plan = plan, .device = device, .entries = entries };

@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 int mhar_job_run (const MharCliOptions *options, GCancellable *cancellable, GError **error);
 int mhar_job_info (const MharCliOptions *options, GError **error);
 int mhar_job_sites (const MharCliOptions *options, GError **error);
-int mhar_job_weights (const MharCliOptions *options, GError **error);
+int mhar_job_weights (const MharCliOptions *options, GCancellable *cancellable, GError **error);
 int mhar_job_verify (const MharCliOptions *options, GCancellable *cancellable, GError **error);
 int mhar_job_save_reference (const MharCliOptions *options, GCancellable *cancellable, GError **error);
 int mhar_job_devices (const MharCliOptions *options, GError **error);

@@ -99,9 +99,9 @@ run (const MharCliOptions *options, GCancellable *cancellable, GError **error)
     return mhar_job_info (options, error);
   if (options->sites)
     return mhar_job_sites (options, error);
-  if (options->weights_only)
-    return mhar_job_weights (options, error);
   watch_signals (cancellable);
+  if (options->weights_only)
+    return mhar_job_weights (options, cancellable, error);
   if (options->verify != NULL)
     return mhar_job_verify (options, cancellable, error);
   if (options->save_reference != NULL)

@@ -274,7 +274,7 @@ static const MharOptionRow model_rows[] = {
   { "heads", 0, COUNT, AT (heads), "H", "Routing heads, where the config is wrong or silent", 1, 65536 },
   { "block-delta", 0, CHOICE, AT (block_delta), "HOW", "Differences of delta blocks: recursive (the default) or true",
     .choices = "recursive|true" },
-  { "strict", 0, FLAG, AT (strict), NULL, "Refuse routing tensors that the mode does not use" },
+  { "strict", 0, FLAG, AT (strict), NULL, "Refuse routing tensors and options that go unused" },
   { "routing", 0, CHOICE, AT (probe.plain), "HOW", "lookahead (the default) or plain, the reference path",
     .choices = "lookahead|plain" },
   { NULL },
@@ -342,4 +342,11 @@ mhar_option_find (const char *option)
       if (is_long ? strcmp (row->name, option + 2) == 0 : row->letter == option[1])
         return row;
   return NULL;
+}
+
+gboolean
+mhar_option_is_choice (const MharOptionRow *row, const char *word)
+{
+  g_auto (GStrv) choices = row->kind == CHOICE ? g_strsplit (row->choices, "|", -1) : NULL;
+  return choices != NULL && word != NULL && g_strv_contains ((const char *const *)choices, word);
 }

@@ -41,4 +41,7 @@ extern const MharOptionGroup mhar_option_groups[];
 /* The row of "--name" or "-n", as GOption calls it. */
 const MharOptionRow *mhar_option_find (const char *option);
 
+/* Whether a word (NULL: none) is one of an option's choices: then it is its value, where it stands behind it. */
+gboolean mhar_option_is_choice (const MharOptionRow *row, const char *word);
+
 G_END_DECLS

@@ -63,6 +63,15 @@ gboolean mhar_bad_usage (GError **error, const char *format, ...) G_GNUC_PRINTF 
 /* Whether they go together; MHAR_ERROR_USAGE. mhar_cli_options_parse has asked it. */
 gboolean mhar_cli_options_check (const MharCliOptions *options, GError **error);
 
+/* Whether an option is on the line, by its long name. */
+gboolean mhar_is_given (const MharCliOptions *options, const char *name);
+/* What a run measures of what the line names: a report fills in what is not named. */
+MharProbeFlags mhar_measured (const MharCliOptions *options);
+/* Whether a random query takes the place of a trained one (--null-query), and whether any random query keeps the norms of
+ * slices. */
+gboolean mhar_uses_null_query (const MharCliOptions *options);
+gboolean mhar_uses_slice_norm (const MharCliOptions *options);
+
 /* What --help prints; g_free. */
 char *mhar_cli_help (void);
 

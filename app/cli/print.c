@@ -4,6 +4,7 @@
 #include "app/cli/base-names.h"
 #include "app/cli/figure-write.h"
 #include "app/cli/json.h"
+#include "app/cli/option-effect.h"
 #include "app/cli/table-compare.h"
 #include "app/cli/table-reads.h"
 #include "app/cli/table-series.h"
@@ -109,13 +110,14 @@ take_warnings (const MharCliOptions *options, const MharPlan *plan)
 
 static gboolean
 describe_one (const MharCliOptions *options, guint i, const char *name, const MharDescription *how, GString *out,
-              json_t *list, GError **error)
+              json_t *list, MharEffects *effects, GError **error)
 {
   g_autoptr (MharCheckpoint) checkpoint = NULL;
   g_autoptr (MharPlan) plan = NULL;
 
   if (!mhar_open_checkpoint (options, options->checkpoints[i], &checkpoint, &plan, error))
     return FALSE;
+  mhar_effects_add (effects, plan);
   take_warnings (options, plan);
   if (options->json) {
     json_t *object = how->as_json (checkpoint, plan);
@@ -136,10 +138,12 @@ mhar_describe_checkpoints (const MharCliOptions *options, const MharDescription 
   g_autoptr (GString) out = g_string_new (NULL);
   g_auto (GStrv) names = mhar_base_names_shown (options);
   json_t *list = json_array ();
+  MharEffects effects = { 0 };
   gboolean good = TRUE;
 
   for (guint i = 0; good && names[i] != NULL; i++)
-    good = describe_one (options, i, names[i], how, out, list, error);
+    good = describe_one (options, i, names[i], how, out, list, &effects, error);
+  good = good && mhar_effects_check (&effects, options, error);
   if (good && options->json) {
     char *text = json_dumps (list, JSON_INDENT (1));
     g_string_append_printf (out, "%s\n", text);

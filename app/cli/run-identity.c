@@ -17,12 +17,6 @@ static const char *const ignored[]
         "quiet",   "resume", "progress",  "first-sites", "info",   "sites",     "verify",  "from",    "checkpoint-every",
         "devices", "merge",  "tolerance", "version",     "help",   "weights-only", "save-reference", NULL };
 
-static gboolean
-is_given (const MharCliOptions *o, const char *name)
-{
-  return g_ptr_array_find_with_equal_func (o->given, name, g_str_equal, NULL);
-}
-
 /* All values of an option that may be given more than once, as they were given. */
 static char *
 given_values (const MharCliOptions *o, const MharOptionRow *row)
@@ -55,7 +49,7 @@ value_of (const MharCliOptions *o, const MharOptionRow *row)
   case MHAR_OPTION_WORD: /* a folder: whether there is one */
     return g_strdup (*(char *const *)field != NULL ? "yes" : "no");
   default:
-    return is_given (o, row->name) ? given_values (o, row) : g_strdup (row->if_absent != NULL ? row->if_absent : "none");
+    return mhar_is_given (o, row->name) ? given_values (o, row) : g_strdup (row->if_absent != NULL ? row->if_absent : "none");
   }
 }
 
@@ -66,7 +60,7 @@ add_options (MharDataset *set, const MharCliOptions *o)
   for (const MharOptionGroup *g = mhar_option_groups; g->title != NULL; g++)
     for (const MharOptionRow *row = g->rows; row->name != NULL; row++) {
       g_autofree char *name = g_strconcat ("--", row->name, NULL);
-      gboolean chosen = o->report != NULL && !is_given (o, row->name) && row->kind != MHAR_OPTION_BITS;
+      gboolean chosen = o->report != NULL && !mhar_is_given (o, row->name) && row->kind != MHAR_OPTION_BITS;
       g_autofree char *value = chosen ? g_strdup ("as --report chooses") : value_of (o, row);
       if (!g_strv_contains (ignored, row->name))
         mhar_dataset_set_string (set, name, value);

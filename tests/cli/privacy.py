@@ -60,7 +60,7 @@ def check_clean(scratch, words, files, output):
         assert word not in output, (word, output[:500])
 
 
-RUN = ["--tokens", "ids.u16", "--max-tokens", "200", "--context", "32", "--null-draws", "2", "--device", "cpu"]
+RUN = ["--max-tokens", "200", "--context", "32", "--null-draws", "2", "--device", "cpu"]
 
 
 def words_of(scratch):
@@ -76,7 +76,7 @@ def outputs(place):
 @case
 def relative_names_tell_nothing(scratch):
     home, env = planted(scratch)
-    result = succeed("model", *RUN, "-o", "run.h5", "--figure", "run.pdf", "--json", "--reads", cwd=home, env=env)
+    result = succeed("model", "--tokens", "ids.u16", *RUN, "-o", "run.h5", "--figure", "run.pdf", "--json", "--reads", cwd=home, env=env)
     for ending in ("svg", "png"):
         succeed("--from", "run.h5", "--figure", f"run.{ending}", cwd=home, env=env)
     check_clean(scratch, words_of(scratch), [home / f"run.{e}" for e in ("h5", "pdf", "svg", "png")], result.out)
@@ -85,7 +85,7 @@ def relative_names_tell_nothing(scratch):
 @case
 def private_reduces_paths_to_their_names(scratch):
     home, env = planted(scratch)
-    args = [home / "model", *RUN, "--tokens", home / "ids.u16", *outputs(home)]
+    args = [home / "model", "--tokens", home / "ids.u16", *RUN, *outputs(home)]
     plain = succeed(*args, "--json", env=env)
     assert USER in plain.out, "what is looked for would not be there anyway"
     result = succeed(*args, "--private", "--json", env=env)
@@ -144,7 +144,7 @@ def private_of_a_run_that_was_not(scratch):
     for step in (10, 20):
         copy_checkpoint(FULL, home / "steps" / f"checkpoint-{step}")
     copy_checkpoint(MH, home / "a b's", {"tie_word_embeddings": False})
-    args = [*RUN, "--tokens", home / "ids.u16"]
+    args = ["--tokens", home / "ids.u16", *RUN]
     clean = lambda files, *results: check_clean(scratch, words_of(scratch), files, "".join(r.out + r.err for r in results))
     for what in ([home / "a b's"], ["--compare", home / "steps" / "checkpoint-10", home / "steps" / "checkpoint-20"], ["--series", home / "steps"]):
         succeed(*what, *args, "-o", home / "run.h5", "-q", env=env)

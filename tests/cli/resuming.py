@@ -11,7 +11,8 @@ import numpy as np
 from harness import *
 
 # Batches of four windows, the last one short; saved after every two batches.
-LONG = ["--tokens", IDS, "--max-tokens", "2411", "--context", "16", "--batch", "4", "--null-draws", "4", "--device", "cpu"]
+OF_IDS = ["--max-tokens", "2411", "--context", "16", "--batch", "4", "--null-draws", "4", "--device", "cpu"]
+LONG = ["--tokens", IDS, *OF_IDS]
 EVERY = ["--checkpoint-every", "8"]
 OWN = {"time", "history"}  # what each run has of its own
 
@@ -202,7 +203,7 @@ def nothing_saved_leaves_no_folder(scratch):
 def another_text_is_refused(scratch):
     ids = bytearray(IDS.read_bytes())
     (scratch / "ids.u16").write_bytes(ids)
-    args = [MH, *LONG, "--tokens", "ids.u16", *EVERY, "-q", "-o", "run.h5"]
+    args = [MH, *OF_IDS, "--tokens", "ids.u16", *EVERY, "-q", "-o", "run.h5"]
     interrupted(scratch, *args)
     ids[4000] ^= 1
     (scratch / "ids.u16").write_bytes(ids)

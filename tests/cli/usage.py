@@ -69,6 +69,32 @@ for title, words, args in [
     ("reads without their probe", "--reads", [MH, *SHORT, "--figure", "x.pdf", "--figure-kind", "reads"]),
     ("ablation of a report without its map", "--ablation-map", [MH, *SHORT, "--report", "r", "--figure", "x.pdf", "--figure-kind", "ablation"]),
     ("one of two cannot be drawn", "mini-baseline reads nothing", [MH, PLAIN, *SHORT, "--figure", "x.pdf", "--figure-kind", "kl"]),
+    ("--digest without -o", "-o FILE.h5", [MH, *SHORT, "--digest"]),
+    ("--digest of weights alone without -o", "-o FILE.h5", [MH, "--weights-only", "--digest"]),
+    ("kind of a null of no draws", "--null-draws 0", [MH, "--null-draws", "0", "--null-kind", "random"]),
+    ("norm of a null of no draws", "--null-draws 0", [MH, "--null-draws", "0", "--null-norm", "slice"]),
+    ("tokens of a null of no draws", "--null-draws 0", [MH, "--null-draws", "0", "--null-tokens", "5"]),
+    ("null of collinearity", "--kl and --depth-maps", [MH, "--collinearity", "--null-kind", "swapped"]),
+    ("slices without their probe", "--slices is about --kl", [FULL, "--depth-maps", "--slices", "8"]),
+    ("slicing without its probe", "--slicing is about --kl", [FULL, "--collinearity", "--slicing", "both"]),
+    ("matched sources without their probe", "--match-sources is about --kl", [FULL, "--depth-maps", "--match-sources", "3"]),
+    ("first sites of a plot", "the kind kl is none", [MH, "--figure", "x.pdf", "--figure-kind", "kl", "--first-sites", "3"]),
+    ("first sites of a series", "the kind series is none", ["--series", "x", "--figure", "x.pdf", "--first-sites", "3"]),
+    ("an intervention twice", "asks for L3.mlp:embed twice", [MH, "--ablate", "L3.mlp:embed,*:oldest", "--ablate", "L3.mlp:embed"]),
+    ("an intervention twice in one", "asks for consensus=* twice", [MH, "--consensus", "--consensus=*"]),
+    *((f"two of {o}", f"{o} is given twice", [MH, o, "a.u16", f"{o}=a.u16"]) for o in ("--text", "--tokens", "--config", "--map", "--output", "--verify", "--report")),
+    ("two figures", "--figure is given twice", [MH, "-f", "a.pdf", "--figure", "b.pdf"]),
+    ("two prompts", "--prompt is given twice", [MH, "-p", "a", "-p", "b"]),
+    ("a value that stands apart: consensus", "--consensus=L3.mlp", [MH, *SHORT, "--consensus", "L3.mlp"]),
+    ("a value that stands apart: reads", "--reads=L3.mlp:2:embed", ["--reads", "L3.mlp:2:embed", MH, *SHORT]),
+    ("a value that stands apart: swap-heads", "--swap-heads=0-1", ["--compare", MH, MH, "--swap-heads", "0-1"]),
+    ("near: drop", "--ablate may be meant", [MH, "--drop", "L3.mlp:embed"]),
+    ("near: a slip", "--figure may be meant", [MH, "--figrue", "x.pdf"]),
+    ("near: with its value", "--max-tokens may be meant", [MH, "--max-token=5"]),
+    ("near: the beginning", "--collinearity may be meant", [MH, "--collin"]),
+    ("near: another writing", "--null_draws; --null-draws may be meant", [MH, "--null_draws"]),
+    ("near: one dash", "--consensus may be meant", [MH, "-consensus"]),
+    ("near: nothing", "Unknown option --zebra-crossing; see", [MH, "--zebra-crossing"]),
     ("a kind of null that is none", "random, shuffled, swapped", [MH, "--null-kind", "random,blue"]),
     ("a kind of null twice", "each once", [MH, "--null-kind", "random,random"]),
     ("a slicing that is none", "contiguous, interleaved", [MH, "--slicing", "odd"]),
@@ -128,10 +154,58 @@ for option in ("--text", "--tokens", "--config", "--map", "-o", "--figure", "--v
 @case
 def what_is_heeded_is_not_refused(scratch):
     succeed("--info", MH, "--heads", "2", "--strict", "--json", "--quiet", "--progress", "never")
-    succeed("--weights-only", MH, "--slices", "8", "--slicing", "interleaved", "--heads", "4", "--digest", "--table", "csv", "-q")
+    succeed("--weights-only", MH, "--slices", "8", "--slicing", "interleaved", "--heads", "1", "--digest", "--table", "csv", "-q", "-o", scratch / "w.h5")
     succeed(MH, *SHORT, "-o", scratch / "run.h5")
     succeed("--from", scratch / "run.h5", "--figure", scratch / "x.svg", "--figure-kind", "depth-map", "--first-sites", "0", "--theme", "dark",
             "--style", "authors", "--json", "-q", "--progress", "never")
+
+
+@case
+def save_weights_and_its_value(scratch):
+    """Bare, with "=" and apart, before and after the checkpoint: never the checkpoint for the value."""
+    import h5py
+    for words, dtype in (([MH, "--save-weights"], "f4"), (["--save-weights", MH], "f4"), (["--save-weights=f16", MH], "f2"), (["--save-weights", "f16", MH], "f2"),
+                         ([MH, "--save-weights", "f32"], "f4"), ([MH, "--save-weights", "no"], None), (["--save-weights", "--", MH], "f4")):
+        at = words.index("--") if "--" in words else len(words)
+        succeed(*words[:at], *SHORT, "-o", scratch / "run.h5", *words[at:])
+        with h5py.File(scratch / "run.h5") as f:
+            capture = f["checkpoint_0"].get("capture")
+            assert (capture["weight"].dtype if capture else None) == dtype, words
+    folder = copy_checkpoint(MH, scratch / "f16")
+    succeed("--save-weights", "./f16", *SHORT, "-o", scratch / "run.h5", cwd=scratch)
+    assert folder.is_dir()
+
+
+@case
+def what_only_the_checkpoint_tells(scratch):
+    """A warning, or with --strict a refusal, where no checkpoint of the line heeds an option."""
+    def told(words, *args):
+        found = succeed(*args)
+        lines = [l for l in found.err.splitlines() if "changes nothing" in l]
+        assert len(lines) == 1 and lines[0].startswith(f"mhar-probe: warning: {words}"), found
+        assert found.out == succeed(*args, "-q").out and succeed(*args, "-q").err == ""
+        if "--weights-only" not in args:
+            check_refusal(probe(*args, "--strict"), 2, words, "changes nothing", "--strict")
+    hyper = FIXTURES / "mini-hyper"
+    quick = ["--tokens", IDS, "--max-tokens", "40", "--context", "20", "--device", "cpu"]
+    told("--block-delta", MH, *quick, "--block-delta", "true")
+    told("--block-delta", "--info", MH, FULL, "--block-delta", "recursive")
+    told("--block-delta", "--sites", MH, "--json", "--block-delta", "recursive")
+    told("--slices", MH, *quick, "--slices", "8")
+    told("--slicing", MH, hyper, *quick, "--slicing", "interleaved")
+    told("--match-sources", MH, *quick, "--match-sources", "3")
+    told("--null-kind", PLAIN, *quick, "--null-kind", "shuffled")
+    told("--null-tokens", FULL, *quick, "--depth-maps", "--null-tokens", "9")
+    told("--slices", MH, "--weights-only", "--slices", "8")
+    reference = FIXTURES / "authors" / "mini-full_mh.safetensors"
+    told("--block-delta", MH, "--verify", reference, "--device", "cpu", "--block-delta", "true")
+    check_refusal(probe(MH, *quick[:4], "--save-reference", scratch / "r", "--device", "cpu", "--block-delta", "true", "--strict"), 2, "--block-delta")
+    assert not (scratch / "r").exists()
+    for args in (["--info", FIXTURES / "mini-delta_block", "--block-delta", "true"], [FULL, MH, *quick, "--slices", "8", "--match-sources", "3"],
+                 [MH, *quick, "--slices", "8", "--null-norm", "slice"], [MH, *quick, "--depth-maps", "--null-tokens", "9"],
+                 [PLAIN, MH, *quick, "--null-kind", "shuffled"], [MH, *quick, "--null-query", "--null-norm", "slice", "--slices", "8"],
+                 [FULL, "--weights-only", "--slices", "8"]):
+        assert "changes nothing" not in succeed(*args).err, args
 
 
 # Every option that takes a number, against what is none or out of its range.
