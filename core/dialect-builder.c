@@ -41,10 +41,12 @@ find_heads (MharBuilder *b, gboolean many, GError **error)
   if (!mhar_config_integer (b->config, "attnres_num_heads", 1, 65536, DEFAULT_HEADS, &heads, error))
     return FALSE;
   heads = override > 0 ? override : many ? heads : 1;
-  if (b->body->width % heads != 0)
-    return mhar_bad_input (error,
-                           "%s: %d routing heads do not divide a width of %d; give the right number with --heads", path,
-                           heads, b->body->width);
+  if (b->body->width % heads != 0) {
+    g_set_error (error, MHAR_ERROR, override > 0 ? MHAR_ERROR_USAGE : MHAR_ERROR_INPUT,
+                 "%s: %d routing heads do not divide a width of %d; give the right number with --heads", path, heads,
+                 b->body->width);
+    return FALSE;
+  }
   b->plan->heads = heads;
   if (!many && override > 1 && strcmp (b->plan->mode, "hyper_connection") != 0)
     mhar_plan_warn (b->plan,

@@ -23,27 +23,12 @@ mhar_h5_version (void)
 static gboolean
 open_temp (MharH5Writer *writer, GError **error)
 {
-  g_autofree char *folder = g_path_get_dirname (writer->target);
-  g_autofree char *name = g_path_get_basename (writer->target);
-  /* Cut, because a name may already be as long as a file system allows. */
-  g_autofree char *hidden = g_strdup_printf (".%.200s.XXXXXX", name);
-  g_autofree char *temp = g_build_filename (folder, hidden, NULL);
-  int fd = g_mkstemp_full (temp, O_RDWR | O_CLOEXEC, 0666);
-  if (fd < 0) {
-    int code = errno;
-    g_autofree char *shown = g_filename_display_name (folder);
-    if (code == ENOENT || code == ENOTDIR) {
-      g_autofree char *why = g_strdup_printf ("there is no folder %s; make it first", shown);
-      return mhar_cannot_write (writer->path, error, why);
-    }
-    g_autofree char *why = g_strdup_printf ("no file can be made in folder %s: %s", shown, g_strerror (code));
-    return mhar_cannot_write (writer->path, error, why);
-  }
-  writer->temp = g_steal_pointer (&temp);
+  int fd = mhar_output_temporary (writer->path, writer->target, writer->mode, &writer->temp, error);
+
+  if (fd < 0)
+    return FALSE;
   mhar_guard_temp (writer->temp);
   writer->disk = mhar_h5_disk_new (fd, TRUE);
-  if (writer->mode != 0)
-    (void)!fchmod (fd, writer->mode); /* some file systems have no permissions: no reason to fail */
   return TRUE;
 }
 

@@ -4,6 +4,7 @@
 #include "core/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -57,4 +58,43 @@ mhar_output_target (const char *path, guint *mode, GError **error)
   free (real);
   *mode = status.st_mode & 0777;
   return target;
+}
+
+int
+mhar_output_temporary (const char *path, const char *target, guint mode, char **temporary, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (target), *name = g_path_get_basename (target);
+  /* Cut, because a name may already be as long as a file system allows. */
+  g_autofree char *hidden = g_strdup_printf (".%.200s.XXXXXX", name);
+  g_autofree char *made = g_build_filename (folder, hidden, NULL);
+  int fd = g_mkstemp_full (made, O_RDWR | O_CLOEXEC, 0666);
+
+  if (fd >= 0) {
+    if (mode != 0)
+      (void)!fchmod (fd, mode); /* some file systems have no permissions: no reason to fail */
+    *temporary = g_steal_pointer (&made);
+    return fd;
+  }
+  int code = errno;
+  g_autofree char *shown = g_filename_display_name (folder);
+  g_autofree char *why = g_file_test (folder, G_FILE_TEST_IS_DIR)
+                             ? g_strdup_printf ("no file can be made in folder %s (%s); choose another folder", shown,
+                                                g_strerror (code))
+                             : g_strdup_printf ("there is no folder %s; make it first", shown);
+  mhar_cannot_write (path, error, why);
+  return -1;
+}
+
+gboolean
+mhar_output_check (const char *path, GError **error)
+{
+  guint mode;
+  g_autofree char *target = mhar_output_target (path, &mode, error), *temporary = NULL;
+  int fd = target != NULL ? mhar_output_temporary (path, target, mode, &temporary, error) : -1;
+
+  if (fd < 0)
+    return FALSE;
+  close (fd);
+  g_unlink (temporary);
+  return TRUE;
 }

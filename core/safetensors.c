@@ -35,6 +35,7 @@ struct _MharSafetensors {
   GStringChunk *names;
   GArray *entries;     /* of Entry, in the order of their data */
   GHashTable *by_name; /* -> MharTensor in entries */
+  GHashTable *metadata; /* -> text; both in names */
 };
 
 /* "FILE: tensor 'NAME' …": a refusal of one tensor. */
@@ -150,15 +151,19 @@ read_entry (MharSafetensors *file, const char *name, const json_t *value, GError
 
 /* `__metadata__`: nothing, or strings only. */
 static gboolean
-check_metadata (const MharSafetensors *file, json_t *value, GError **error)
+read_metadata (MharSafetensors *file, json_t *value, GError **error)
 {
   if (json_is_null (value))
     return TRUE;
   gboolean good = json_is_object (value);
   const char *key;
   json_t *text;
-  json_object_foreach (value, key, text)
+  json_object_foreach (value, key, text) {
     good = good && json_is_string (text);
+    if (good)
+      g_hash_table_insert (file->metadata, g_string_chunk_insert (file->names, key),
+                           g_string_chunk_insert (file->names, json_string_value (text)));
+  }
   return good
          || mhar_bad_input (error,
                             "%s: __metadata__ in the header is not an object of strings; save the file again "
@@ -255,7 +260,7 @@ read_header (MharSafetensors *file, const char *path, GError **error)
   json_t *value;
   json_object_foreach (root, name, value) {
     gboolean metadata = strcmp (name, "__metadata__") == 0;
-    if (!(metadata ? check_metadata (file, value, error) : read_entry (file, name, value, error)))
+    if (!(metadata ? read_metadata (file, value, error) : read_entry (file, name, value, error)))
       return FALSE;
   }
   return place_entries (file, error);
@@ -273,6 +278,7 @@ mhar_safetensors_open (const char *path, GError **error)
   file->names = g_string_chunk_new (4096);
   file->entries = g_array_new (FALSE, FALSE, sizeof (Entry));
   file->by_name = g_hash_table_new (g_str_hash, g_str_equal);
+  file->metadata = g_hash_table_new (g_str_hash, g_str_equal);
   if (!read_length (file, error) || !read_header (file, path, error))
     return NULL;
   return g_steal_pointer (&file);
@@ -284,6 +290,7 @@ mhar_safetensors_free (MharSafetensors *file)
   if (file == NULL)
     return;
   g_hash_table_unref (file->by_name);
+  g_hash_table_unref (file->metadata);
   g_array_unref (file->entries);
   g_string_chunk_free (file->names);
   g_mapped_file_unref (file->map);
@@ -308,6 +315,12 @@ const MharTensor *
 mhar_safetensors_find (const MharSafetensors *file, const char *name)
 {
   return g_hash_table_lookup (file->by_name, name);
+}
+
+const char *
+mhar_safetensors_metadata (const MharSafetensors *file, const char *key)
+{
+  return g_hash_table_lookup (file->metadata, key);
 }
 
 const guint8 *

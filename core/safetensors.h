@@ -31,6 +31,8 @@ void mhar_safetensors_free (MharSafetensors *file);
 guint mhar_safetensors_n_tensors (const MharSafetensors *file);
 const MharTensor *mhar_safetensors_tensor (const MharSafetensors *file, guint i); /* in the order of their data */
 const MharTensor *mhar_safetensors_find (const MharSafetensors *file, const char *name); /* NULL where absent */
+/* What the header's __metadata__ says under `key`; NULL where it says nothing. Owned by the file. */
+const char *mhar_safetensors_metadata (const MharSafetensors *file, const char *key);
 /* The header's JSON text, `*length` bytes (for digests). */
 const guint8 *mhar_safetensors_header (const MharSafetensors *file, gsize *length);
 /* The whole file, `*length` bytes (for digests). */

@@ -7,8 +7,8 @@
 #define LONGEST 64 /* letters looked at */
 
 /* Levenshtein's distance, by bytes. */
-static guint
-distance (const char *a, const char *b)
+guint
+mhar_label_distance (const char *a, const char *b)
 {
   gsize n = MIN (strlen (a), LONGEST), m = MIN (strlen (b), LONGEST);
   guint row[LONGEST + 1];
@@ -40,8 +40,8 @@ mhar_nearest_labels (const char *word, const GPtrArray *labels)
       gboolean named = FALSE;
       for (guint k = 0; k < n; k++)
         named |= strcmp (found[k], label) == 0;
-      if (!named && distance (word, label) < best) {
-        best = distance (word, label);
+      if (!named && mhar_label_distance (word, label) < best) {
+        best = mhar_label_distance (word, label);
         found[n] = label;
       }
     }

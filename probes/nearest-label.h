@@ -10,4 +10,7 @@ G_BEGIN_DECLS
  * make `word`, nearest first: "L3.mlp, L2.mlp or L4.mlp"; labels that stand twice are named once. g_free. */
 char *mhar_nearest_labels (const char *word, const GPtrArray *labels);
 
+/* How many letters that is, of two words; capitals do not count. */
+guint mhar_label_distance (const char *a, const char *b);
+
 G_END_DECLS

@@ -243,10 +243,14 @@ choose_slices (Setup *s, guint heads, const MharWeightsOptions *options, const M
   s->slices = heads > 1 ? heads : options->slices;
   s->interleaved = heads > 1 ? FALSE : options->interleaved;
   s->width = (gsize)s->weights->width;
-  if (s->width % s->slices != 0)
-    return mhar_bad_input (
-        error, "%s: %" G_GSIZE_FORMAT " %s do not divide a width of %d; give the right number with %s", path, s->slices,
-        heads > 1 ? "routing heads" : "slices", s->weights->width, heads > 1 ? "--heads" : "--slices");
+  if (s->width % s->slices != 0) {
+    gboolean of_config = heads > 1 && options->heads == 0;
+    g_set_error (error, MHAR_ERROR, of_config ? MHAR_ERROR_INPUT : MHAR_ERROR_USAGE,
+                 "%s: %" G_GSIZE_FORMAT " %s do not divide a width of %d; give the right number with %s", path,
+                 s->slices, heads > 1 ? "routing heads" : "slices", s->weights->width,
+                 heads > 1 ? "--heads" : "--slices");
+    return FALSE;
+  }
   if (s->n * s->slices * MAX (s->n, s->slices) > (gsize)1 << 26)
     return mhar_bad_input (error,
                            "%s: %" G_GSIZE_FORMAT " slices of %" G_GSIZE_FORMAT

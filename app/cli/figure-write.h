@@ -12,4 +12,8 @@ G_BEGIN_DECLS
  * as mhar_figure_save. */
 gboolean mhar_figure_write (const MharCliOptions *options, const MharDataset *root, GError **error);
 
+/* Whether it can: asked of what a saved run holds, before anything is printed or put together. Errors as
+ * mhar_figure_save, mhar_figure_check_files. TRUE without a figure. */
+gboolean mhar_figure_check_results (const MharCliOptions *options, const MharDataset *root, GError **error);
+
 G_END_DECLS

@@ -2,8 +2,8 @@
 /* --from: a saved run printed and drawn again, without the model. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/base-names.h"
 #include "app/cli/figure-write.h"
-#include "app/cli/input-guard.h"
 #include "app/cli/report.h"
 #include "core/error.h"
 #include "core/h5file.h"
@@ -72,14 +72,11 @@ mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GError 
     if (mhar_weights_only_is (set) && !mhar_weights_only_check (set, options->from, error))
       return -1;
   }
-  g_autoptr (GPtrArray) none = g_ptr_array_new ();
-  if (g_cancellable_set_error_if_cancelled (cancellable, error)
-      || !mhar_check_not_input (options, none, options->figure, error))
+  if (g_cancellable_set_error_if_cancelled (cancellable, error) || !mhar_figure_check_results (options, root, error))
     return -1;
-  if (!mhar_figure_write (options, root, error))
-    return -1;
+  mhar_base_names_only (options, root);
   if (options->report != NULL && !write_report (options->report, root, error))
     return -1;
   repeat_skipped (options, root);
-  return mhar_print_results (options, root, error) ? 0 : -1;
+  return mhar_show_results (options, root, error) ? 0 : -1;
 }

@@ -49,14 +49,13 @@ static json_t *
 as_json (const MharCheckpoint *c, const MharPlan *plan)
 {
   const MharBody *b = mhar_config_body (mhar_checkpoint_config (c));
-  g_autofree char *path = g_filename_display_name (mhar_checkpoint_path (c));
   json_t *warnings = json_array ();
 
   for (guint w = 0; w < plan->warnings->len; w++)
     json_array_append_new (warnings, json_string (g_ptr_array_index (plan->warnings, w)));
   return json_pack (
       "{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:s, s:I, s:I, s:i, s:o}", "path",
-      path, "dialect", plan->dialect, "mode", plan->mode, "model_type", b->model_type, "heads", plan->heads, "sites",
+      "", "dialect", plan->dialect, "mode", plan->mode, "model_type", b->model_type, "heads", plan->heads, "sites",
       (int) plan->sites->len, "layers", b->layers, "width", b->width, "attention_heads", b->heads, "kv_heads",
       b->kv_heads, "head_dim", b->head_dim, "ffn", b->ffn, "vocab", b->vocab, "context", b->context, "rope_theta",
       b->rope_theta, "dtype", mhar_checkpoint_dtype (c), "parameters", (json_int_t) parameters (c), "bytes",
@@ -66,5 +65,6 @@ as_json (const MharCheckpoint *c, const MharPlan *plan)
 int
 mhar_job_info (const MharCliOptions *options, GError **error)
 {
-  return mhar_describe_checkpoints (options, describe, as_json, error);
+  static const MharDescription how = { describe, as_json };
+  return mhar_describe_checkpoints (options, &how, error);
 }

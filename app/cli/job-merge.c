@@ -5,7 +5,6 @@
 
 #include "app/cli/base-names.h"
 #include "app/cli/figure-write.h"
-#include "app/cli/input-guard.h"
 #include "app/cli/run-part.h"
 #include "core/error.h"
 #include "core/h5file.h"
@@ -331,16 +330,18 @@ conclude (Job *job)
   return root;
 }
 
+/* What the figure draws will be there: as in the first file, but for what is left out. */
 static gboolean
-is_input (const MharCliOptions *o, const char *output, GError **error)
+check_figure (Job *job, GError **error)
 {
-  for (guint i = 0; output != NULL && o->checkpoints[i] != NULL; i++)
-    if (mhar_same_file (output, o->checkpoints[i])) {
-      g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE,
-                   "%s is one of the files to merge and would be overwritten; give another name", output);
-      return TRUE;
-    }
-  return FALSE;
+  MharDataset *first = g_ptr_array_index (job->roots, 0);
+  g_autoptr (GPtrArray) sets = checkpoints_of (first);
+
+  for (guint c = 0; c < sets->len; c++)
+    mhar_dataset_unref (mhar_dataset_steal_child (g_ptr_array_index (sets, c), "reads"));
+  if (job->comparison == NULL)
+    mhar_dataset_unref (mhar_dataset_steal_child (first, "compare"));
+  return mhar_figure_check_results (job->options, first, error);
 }
 
 static gboolean
@@ -348,9 +349,11 @@ run (Job *job, GCancellable *cancellable, GError **error)
 {
   const MharCliOptions *o = job->options;
 
-  if (is_input (o, o->output, error) || is_input (o, o->figure, error) || !open_all (job, error))
+  if (!open_all (job, error))
     return FALSE;
   begin_comparison (job);
+  if (!check_figure (job, error))
+    return FALSE;
   job->writer = o->output != NULL ? mhar_h5_writer_new (o->output, error) : NULL;
   if (o->output != NULL && job->writer == NULL)
     return FALSE;
@@ -364,7 +367,7 @@ run (Job *job, GCancellable *cancellable, GError **error)
   if (job->writer != NULL
       && (!mhar_h5_writer_write (job->writer, root, error) || !mhar_h5_writer_commit (job->writer, error)))
     return FALSE;
-  return mhar_figure_write (o, root, error) && mhar_print_results (o, root, error);
+  return mhar_show_results (o, root, error);
 }
 
 int

@@ -5,11 +5,11 @@
 
 #include "app/cli/base-names.h"
 #include "app/cli/figure-check.h"
-#include "app/cli/figure-write.h"
-#include "app/cli/input-guard.h"
+#include "app/cli/option-effect.h"
 #include "app/cli/progress.h"
 #include "app/cli/report.h"
 #include "app/cli/run-checkpoints.h"
+#include "app/cli/run-identity.h"
 #include "app/cli/run-part.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
@@ -140,33 +140,6 @@ note_fallback (const Job *job)
     fprintf (stderr, "mhar-probe: running on the CPU: %s\n", why);
 }
 
-/* What has to be the same for a run to go on with what another has saved. */
-static MharDataset *
-identify (const Job *job, GCancellable *cancellable, GError **error)
-{
-  g_autoptr (MharDataset) set = mhar_dataset_new ("identity");
-  const MharDevice *device = g_ptr_array_index (job->devices, 0);
-  g_autofree char *text = g_strdup_printf ("%s, SHA-256 %s", job->source->name, job->source->digest);
-
-  mhar_dataset_set_string (set, "command", job->options->command);
-  mhar_dataset_set_string (set, "text", text);
-  for (guint i = 0; i < job->checkpoints.opened->len; i++) {
-    const MharOpened *opened = g_ptr_array_index (job->checkpoints.opened, i);
-    g_autofree char *name = g_strdup_printf ("checkpoint %u", i + 1);
-    g_autofree char *base = g_filename_display_basename (mhar_checkpoint_path (opened->checkpoint));
-    g_autofree char *digest = mhar_checkpoint_digest (
-        opened->checkpoint, (const char *const *) opened->plan->routing->pdata, FALSE, cancellable, error);
-    if (digest == NULL)
-      return NULL;
-    g_autofree char *what = g_strdup_printf ("%s, SHA-256 %s", base, digest);
-    mhar_dataset_set_string (set, name, what);
-  }
-  mhar_dataset_set_string (set, "device", mhar_device_spec (device));
-  mhar_dataset_set_string (set, "precision", mhar_device_precision_name (device));
-  mhar_dataset_set_string (set, "version", mhar_version ());
-  return g_steal_pointer (&set);
-}
-
 /* Where the results go: straight into their file, or with --checkpoint-every into what it is made of at the end. */
 static gboolean
 open_output (Job *job, GCancellable *cancellable, GError **error)
@@ -179,9 +152,21 @@ open_output (Job *job, GCancellable *cancellable, GError **error)
   if (job->writer == NULL || o->checkpoint_every == 0)
     return job->writer != NULL;
   g_clear_pointer (&job->writer, mhar_h5_writer_free); /* it can be made: that is all so far */
-  job->identity = identify (job, cancellable, error);
+  job->identity = mhar_run_identity (o, job->source, &job->checkpoints, g_ptr_array_index (job->devices, 0), cancellable,
+                                     error);
   job->part = job->identity != NULL ? mhar_run_part_open (o->output, o->resume, job->identity, error) : NULL;
   return job->part != NULL;
+}
+
+/* Last, since it may only warn, and a refusal stands alone. */
+static gboolean
+check_effects (const Job *job, GError **error)
+{
+  MharEffects effects = { 0 };
+
+  for (guint i = 0; i < job->checkpoints.opened->len; i++)
+    mhar_effects_add (&effects, ((const MharOpened *)g_ptr_array_index (job->checkpoints.opened, i))->plan);
+  return mhar_effects_check (&effects, job->options, error);
 }
 
 /* All that a run needs, cheapest first. */
@@ -191,16 +176,14 @@ prepare (Job *job, GCancellable *cancellable, GError **error)
   const MharCliOptions *o = job->options;
 
   if (!mhar_run_checkpoints_find (&job->checkpoints, o, error)
-      || !mhar_check_not_input (o, job->checkpoints.names, o->output, error)
-      || !mhar_check_not_input (o, job->checkpoints.names, o->figure, error)
       || !mhar_run_checkpoints_open (&job->checkpoints, error)
-      || !mhar_figure_check_folder (o, mhar_run_checkpoints_pages (&job->checkpoints), error)
+      || !mhar_figure_check_files (o, mhar_run_checkpoints_pages (&job->checkpoints), error)
       || !open_devices (job, error)
       || (o->report != NULL && !mhar_report_folder (o->report, &job->made_folder, error)))
     return FALSE;
   prepare_comparison (job);
   job->source = mhar_token_source_open (o, cancellable, error);
-  return job->source != NULL && open_output (job, cancellable, error);
+  return job->source != NULL && open_output (job, cancellable, error) && check_effects (job, error);
 }
 
 /* The file's account of the run, made after the first checkpoint: its tokenizer counts the text. */
@@ -333,6 +316,24 @@ write_file (Job *job, GError **error)
   return TRUE;
 }
 
+/* The HDF5 file, and with --report what goes with it: they take their names when all are whole. */
+static gboolean
+write_files (Job *job, GError **error)
+{
+  const MharCliOptions *o = job->options;
+
+  if (o->report == NULL)
+    return write_file (job, error);
+  g_autoptr (MharReportFiles) report = mhar_report_stage (job->root, o->report, error);
+  if (!write_file (job, report != NULL ? error : NULL) || report == NULL || !mhar_report_publish (report, error))
+    return FALSE;
+  if (!o->quiet) {
+    g_autofree char *folder = mhar_printable (o->report);
+    fprintf (stderr, "mhar-probe: wrote %s/report.html, report.pdf and report.h5\n", folder);
+  }
+  return TRUE;
+}
+
 /* Adds the results as checkpoint_0, checkpoint_1 … and writes what was asked for. */
 static gboolean
 deliver (Job *job, GError **error)
@@ -350,18 +351,9 @@ deliver (Job *job, GError **error)
   }
   add_together (job);
   mhar_base_names_only (o, job->root);
-  g_autoptr (MharReportFiles) report = o->report != NULL ? mhar_report_stage (job->root, o->report, error) : NULL;
-  if (o->report != NULL && report == NULL)
-    return FALSE;
-  if (!write_file (job, error) || (report != NULL && !mhar_report_publish (report, error)))
-    return FALSE;
-  if (report != NULL && !o->quiet) {
-    g_autofree char *folder = mhar_printable (o->report);
-    fprintf (stderr, "mhar-probe: wrote %s/report.html, report.pdf and report.h5\n", folder);
-  }
-  if (!mhar_figure_write (o, job->root, error))
-    return FALSE;
-  return mhar_print_results (o, job->root, error);
+  /* What was computed is worth more than one file: the rest is delivered though one fails, and the first error told. */
+  gboolean saved = write_files (job, error);
+  return mhar_show_results (o, job->root, saved ? error : NULL) && saved;
 }
 
 static void

@@ -3,8 +3,8 @@
  * can be held against. */
 #include "app/cli/jobs.h"
 
-#include "app/cli/input-guard.h"
-#include "app/cli/series-names.h"
+#include "app/cli/option-effect.h"
+#include "app/cli/reference.h"
 #include "app/cli/token-source.h"
 #include "core/error.h"
 #include "core/file-guard.h"
@@ -146,7 +146,8 @@ make (const MharCliOptions *o, const MharCheckpoint *checkpoint, const MharPlan 
       = mhar_device_open (o->device, o->precision, strcmp (mhar_checkpoint_dtype (checkpoint), "BF16") == 0, error);
   g_autoptr (MharModel) model = device != NULL ? mhar_model_new (device, checkpoint, plan, error) : NULL;
   g_autoptr (MharForward) forward = model != NULL ? mhar_forward_new (model, &size, error) : NULL;
-  File file = { json_object (), g_byte_array_new () };
+  File file = { json_pack ("{s:{s:s}}", "__metadata__", MHAR_REFERENCE_ORDER, MHAR_REFERENCE_SOURCES_FIRST),
+                g_byte_array_new () };
   const gint32 *first = (const gint32 *)ids->data;
   gboolean good = forward != NULL && mhar_forward_run (forward, first, 1, ids->len, cancellable, error)
                   && fill (&file, forward, plan, first, ids->len, vocab, error)
@@ -163,19 +164,19 @@ mhar_job_save_reference (const MharCliOptions *options, GCancellable *cancellabl
 {
   g_autoptr (MharCheckpoint) checkpoint = NULL;
   g_autoptr (MharPlan) plan = NULL;
-  g_autoptr (GPtrArray) names = mhar_series_names_of (options->checkpoints);
-  guint mode;
+  MharEffects effects = { 0 };
 
-  if (!mhar_check_not_input (options, names, options->save_reference, error)
-      || !mhar_open_checkpoint (options, options->checkpoints[0], &checkpoint, &plan, error))
+  if (!mhar_open_checkpoint (options, options->checkpoints[0], &checkpoint, &plan, error))
     return -1;
-  g_autofree char *target = mhar_output_target (options->save_reference, &mode, error); /* before the work */
-  g_autoptr (MharTokenSource) source = target != NULL ? mhar_token_source_open (options, cancellable, error) : NULL;
+  if (!mhar_output_check (options->save_reference, error))
+    return -1;
+  g_autoptr (MharTokenSource) source = mhar_token_source_open (options, cancellable, error);
   g_autoptr (GArray) all = source != NULL ? mhar_token_source_ids (source, checkpoint, cancellable, error) : NULL;
   if (all == NULL)
     return -1;
   g_autoptr (GArray) ids = g_array_copy (all);
-  if (!take_window (options, checkpoint, plan, ids, error)
+  mhar_effects_add (&effects, plan);
+  if (!take_window (options, checkpoint, plan, ids, error) || !mhar_effects_check (&effects, options, error)
       || !make (options, checkpoint, plan, ids, cancellable, error))
     return -1;
   return 0;

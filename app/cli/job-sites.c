@@ -131,14 +131,13 @@ connections_as_json (const MharPlan *plan)
 }
 
 static json_t *
-as_json (const MharCheckpoint *checkpoint, const MharPlan *plan)
+as_json (const MharCheckpoint *checkpoint G_GNUC_UNUSED, const MharPlan *plan)
 {
-  g_autofree char *path = g_filename_display_name (mhar_checkpoint_path (checkpoint));
   json_t *sites = json_array ();
 
   for (guint s = 0; s < plan->sites->len; s++)
     json_array_append_new (sites, site_as_json (plan, mhar_plan_site (plan, s)));
-  json_t *object = json_pack ("{s:s, s:s, s:s, s:i, s:o}", "path", path, "dialect", plan->dialect, "mode", plan->mode,
+  json_t *object = json_pack ("{s:s, s:s, s:s, s:i, s:o}", "path", "", "dialect", plan->dialect, "mode", plan->mode,
                               "heads", plan->heads, "sites", sites);
   if (plan->eps > 0)
     json_object_set_new (object, "eps", json_real (plan->eps));
@@ -150,5 +149,6 @@ as_json (const MharCheckpoint *checkpoint, const MharPlan *plan)
 int
 mhar_job_sites (const MharCliOptions *options, GError **error)
 {
-  return mhar_describe_checkpoints (options, describe, as_json, error);
+  static const MharDescription how = { describe, as_json };
+  return mhar_describe_checkpoints (options, &how, error);
 }

@@ -3,6 +3,9 @@
  * forward pass makes them: the routing weights of each read, then the logits. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/base-names.h"
+#include "app/cli/path-names.h"
+#include "app/cli/option-effect.h"
 #include "app/cli/reference.h"
 #include "core/error.h"
 #include "core/file-guard.h"
@@ -258,13 +261,15 @@ static char *
 format_json (const Verify *v)
 {
   const Entry *first = first_beyond (v);
-  g_autofree char *path = g_filename_display_name (v->options->checkpoints[0]);
+  g_auto (GStrv) names = mhar_base_names_shown (v->options);
+  g_autofree char *path = g_filename_display_name (names[0]);
+  g_autofree char *file = v->options->base_names ? mhar_path_base (v->reference->path) : g_strdup (v->reference->path);
   json_t *list = json_array ();
 
   for (guint i = 0; i < v->entries->len; i++)
     json_array_append_new (list, entry_as_json (v, &g_array_index (v->entries, Entry, i), TRUE));
   json_t *object = json_pack ("{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:o, s:o}", "schema", 1, "command",
-                              v->options->command, "checkpoint", path, "reference", v->reference->path, "device",
+                              v->options->command, "checkpoint", path, "reference", file, "device",
                               mhar_device_spec (v->device), "precision", mhar_device_precision_name (v->device),
                               "tolerance", v->options->tolerance, "agrees", first == NULL, "first",
                               first != NULL ? entry_as_json (v, first, FALSE) : json_null (), "tensors", list);
@@ -279,6 +284,7 @@ mhar_job_verify (const MharCliOptions *options, GCancellable *cancellable, GErro
 {
   g_autoptr (MharCheckpoint) checkpoint = NULL;
   g_autoptr (MharPlan) plan = NULL;
+  MharEffects effects = { 0 };
 
   if (!mhar_open_checkpoint (options, options->checkpoints[0], &checkpoint, &plan, error))
     return -1;
@@ -288,7 +294,8 @@ mhar_job_verify (const MharCliOptions *options, GCancellable *cancellable, GErro
     return -1;
   g_autoptr (MharDevice) device = mhar_device_open (options->device, options->precision,
                                                     strcmp (mhar_checkpoint_dtype (checkpoint), "BF16") == 0, error);
-  if (device == NULL)
+  mhar_effects_add (&effects, plan);
+  if (device == NULL || !mhar_effects_check (&effects, options, error))
     return -1;
   g_autoptr (GArray) entries = g_array_new (FALSE, FALSE, sizeof (Entry));
   Verify v = { .options = options, .reference = reference, .plan = plan, .device = device, .entries = entries };

@@ -3,8 +3,7 @@
 #include "app/cli/jobs.h"
 
 #include "app/cli/base-names.h"
-#include "app/cli/input-guard.h"
-#include "app/cli/series-names.h"
+#include "app/cli/option-effect.h"
 #include "core/file-guard.h"
 #include "core/h5file.h"
 #include "core/name-map.h"
@@ -13,21 +12,23 @@
 #include "probes/weights-only.h"
 
 static MharDataset *
-examine (const MharCliOptions *o, const char *path, const MharNameMap *map, GError **error)
+examine (const MharCliOptions *o, const char *path, const MharNameMap *map, GCancellable *cancellable, GError **error)
 {
   MharCheckpointOptions how = { o->config, TRUE, mhar_routing_is_key, (gpointer)map, NULL };
   MharWeightsOptions options = { o->heads, o->probe.slices, o->probe.interleaved };
   g_autoptr (MharCheckpoint) checkpoint = mhar_checkpoint_open_with (path, &how, error);
   g_autoptr (MharRoutingWeights) weights
       = checkpoint != NULL ? mhar_routing_weights_read (checkpoint, map, error) : NULL;
-  MharDataset *set = weights != NULL ? mhar_weights_only (checkpoint, weights, &options, error) : NULL;
+  g_autoptr (MharDataset) set = weights != NULL ? mhar_weights_only (checkpoint, weights, &options, error) : NULL;
 
   if (set == NULL)
     return NULL;
-  g_autofree char *digest
-      = mhar_checkpoint_digest (checkpoint, (const char *const *)weights->names->pdata, o->digest, NULL, NULL);
+  g_autofree char *digest = mhar_checkpoint_digest (checkpoint, (const char *const *)weights->names->pdata, o->digest,
+                                                    cancellable, error);
+  if (digest == NULL)
+    return NULL;
   mhar_dataset_set_string (set, o->digest ? "sha256_files" : "sha256_routing", digest);
-  return set;
+  return g_steal_pointer (&set);
 }
 
 /* The file's account of itself; nothing was computed but on this machine, and there was no text. */
@@ -40,24 +41,24 @@ make_root (const MharCliOptions *o, GError **error)
 }
 
 int
-mhar_job_weights (const MharCliOptions *o, GError **error)
+mhar_job_weights (const MharCliOptions *o, GCancellable *cancellable, GError **error)
 {
   g_autoptr (MharNameMap) map = o->map != NULL ? mhar_name_map_load (o->map, error) : NULL;
   g_autoptr (MharDataset) root = o->map == NULL || map != NULL ? make_root (o, error) : NULL;
-  g_autoptr (GPtrArray) names = mhar_series_names_of (o->checkpoints);
-
-  if (!mhar_check_not_input (o, names, o->output, error))
-    return -1;
+  MharEffects effects = { 0 };
 
   for (guint i = 0; root != NULL && o->checkpoints[i] != NULL; i++) {
     g_autofree char *name = g_strdup_printf ("checkpoint_%u", i);
-    MharDataset *set = examine (o, o->checkpoints[i], map, error);
+    MharDataset *set = examine (o, o->checkpoints[i], map, cancellable, error);
     if (set == NULL)
       return -1;
+    effects.one += mhar_dataset_integer (set, "heads", 1) == 1;
+    effects.several += mhar_dataset_integer (set, "heads", 1) > 1;
     mhar_dataset_set_name (set, name);
     mhar_dataset_add_child (root, set);
   }
-  if (root == NULL || !mhar_guard_check (error))
+  if (root == NULL || !mhar_effects_check (&effects, o, error) || !mhar_guard_check (error)
+      || g_cancellable_set_error_if_cancelled (cancellable, error))
     return -1;
   mhar_base_names_only (o, root);
   if (o->output != NULL) {

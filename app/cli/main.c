@@ -2,6 +2,7 @@
 /* mhar-probe: the command line. */
 #include "app/cli/jobs.h"
 
+#include "app/cli/file-clash.h"
 #include "core/error.h"
 #include "core/file-guard.h"
 #include "core/provenance.h"
@@ -92,13 +93,15 @@ run (const MharCliOptions *options, GCancellable *cancellable, GError **error)
     return print_version (error);
   if (options->devices)
     return mhar_job_devices (options, error);
+  if (!mhar_check_clashes (options, 1, error))
+    return -1;
   if (options->info)
     return mhar_job_info (options, error);
   if (options->sites)
     return mhar_job_sites (options, error);
-  if (options->weights_only)
-    return mhar_job_weights (options, error);
   watch_signals (cancellable);
+  if (options->weights_only)
+    return mhar_job_weights (options, cancellable, error);
   if (options->verify != NULL)
     return mhar_job_verify (options, cancellable, error);
   if (options->save_reference != NULL)

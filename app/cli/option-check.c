@@ -14,20 +14,14 @@ typedef struct {
 
 static const Job jobs[] = {
   { "devices", "|" },
-  { "info", "|config|map|heads|block-delta|strict|json|" },
-  { "sites", "|config|map|heads|block-delta|strict|json|" },
+  { "info", "|config|map|heads|block-delta|strict|json|private|" },
+  { "sites", "|config|map|heads|block-delta|strict|json|private|" },
   { "weights-only", "|config|map|heads|slices|slicing|digest|output|json|table|private|" },
-  { "verify", "|tolerance|device|precision|routing|config|map|heads|block-delta|strict|json|" },
+  { "verify", "|tolerance|device|precision|routing|config|map|heads|block-delta|strict|json|private|" },
   { "save-reference", "|device|precision|routing|config|map|heads|block-delta|strict|text|prompt|tokens|context|max-tokens|" },
   { "merge", "|figure|figure-kind|first-sites|theme|style|json|table|output|private|" },
-  { "from", "|figure|figure-kind|first-sites|theme|style|json|table|report|" },
+  { "from", "|figure|figure-kind|first-sites|theme|style|json|table|report|private|" },
 };
-
-static gboolean
-is_given (const MharCliOptions *o, const char *name)
-{
-  return g_ptr_array_find_with_equal_func (o->given, name, g_str_equal, NULL);
-}
 
 /* The job that the line asks for; NULL: a run. *several: more than one. */
 static const Job *
@@ -37,7 +31,7 @@ job_of (const MharCliOptions *o, gboolean *several)
 
   *several = FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (jobs); i++) {
-    gboolean asked = is_given (o, jobs[i].name);
+    gboolean asked = mhar_is_given (o, jobs[i].name);
     *several |= asked && found != NULL;
     found = asked ? &jobs[i] : found;
   }
@@ -130,6 +124,25 @@ check_checkpoints (const MharCliOptions *o, GError **error)
   return TRUE;
 }
 
+/* Only maps of reads and of coefficients have sites to leave out. */
+static gboolean
+check_first_sites (const MharCliOptions *o, GError **error)
+{
+  static const MharFigureKind maps[]
+      = { MHAR_FIGURE_DEFAULT, MHAR_FIGURE_DEVIATION, MHAR_FIGURE_DEPTH_MAP, MHAR_FIGURE_COEFFICIENTS };
+  gboolean map = FALSE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (maps); i++)
+    map = map || o->kind == maps[i];
+  if (o->kind == MHAR_FIGURE_DEFAULT && (o->compare || o->series))
+    map = FALSE;
+  if (map || !mhar_is_given (o, "first-sites"))
+    return TRUE;
+  const char *kind = o->kind != MHAR_FIGURE_DEFAULT ? mhar_figure_kind_name (o->kind) : o->compare ? "compare" : "series";
+  return mhar_bad_usage (error, "--first-sites is about maps of sites, and a figure of the kind %s is none; leave it out",
+                         kind);
+}
+
 /* What is about a thing that is not asked for. */
 static gboolean
 check_about (const MharCliOptions *o, GError **error)
@@ -137,10 +150,10 @@ check_about (const MharCliOptions *o, GError **error)
   static const char *const about_figures[] = { "figure-kind", "first-sites", "theme", "style" };
 
   for (guint i = 0; i < G_N_ELEMENTS (about_figures); i++)
-    if (o->figure == NULL && is_given (o, about_figures[i]))
+    if (o->figure == NULL && mhar_is_given (o, about_figures[i]))
       return mhar_bad_usage (error, "--%s is about a figure, and none is asked for; name it with --figure FILE",
                              about_figures[i]);
-  if (o->verify == NULL && is_given (o, "tolerance"))
+  if (o->verify == NULL && mhar_is_given (o, "tolerance"))
     return mhar_bad_usage (error, "--tolerance is what --verify allows, and that is not asked for; leave it out");
   if (o->compare && o->series)
     return mhar_bad_usage (error, "--compare is of two checkpoints and --series of the steps of a run; choose one");
@@ -153,10 +166,36 @@ check_about (const MharCliOptions *o, GError **error)
     return mhar_bad_usage (error, "--figure-kind compare draws what --compare measures; ask for that too");
   if (o->from == NULL && !o->merge && o->kind == MHAR_FIGURE_SERIES && !o->series)
     return mhar_bad_usage (error, "--figure-kind series draws what --series measures; ask for that too");
-  if (o->reads->len == 0 && is_given (o, "top-tokens"))
+  if (o->reads->len == 0 && mhar_is_given (o, "top-tokens"))
     return mhar_bad_usage (error, "--top-tokens is about the lists of --reads, and they are not asked for; leave it out");
-  if (o->json && is_given (o, "table"))
+  if (o->json && mhar_is_given (o, "table"))
     return mhar_bad_usage (error, "--json and --table are two ways to print the results; choose one");
+  if (o->digest && o->output == NULL && o->report == NULL)
+    return mhar_bad_usage (error, "--digest goes into the HDF5 file: name it with -o FILE.h5");
+  return check_first_sites (o, error);
+}
+
+/* What is about parts of a run that it does not have. */
+static gboolean
+check_parts (const MharCliOptions *o, GError **error)
+{
+  static const char *const of_null[] = { "null-kind", "null-norm", "null-tokens" }, *const of_kl[] = { "slices", "slicing" };
+  MharProbeFlags probes = mhar_measured (o);
+  gboolean null = (probes & (MHAR_PROBE_KL | MHAR_PROBE_DEPTH_MAPS)) != 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (of_null); i++) {
+    if (!mhar_is_given (o, of_null[i]) || (strcmp (of_null[i], "null-norm") == 0 && mhar_uses_null_query (o)))
+      continue;
+    if (null && o->probe.null_draws > 0)
+      continue;
+    return mhar_bad_usage (error, "--%s is about the null, %s; leave it out", of_null[i],
+                           null ? "and --null-draws 0 leaves that out" : "which only --kl and --depth-maps have");
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (of_kl); i++)
+    if (mhar_is_given (o, of_kl[i]) && (probes & MHAR_PROBE_KL) == 0 && !mhar_uses_slice_norm (o))
+      return mhar_bad_usage (error, "--%s is about --kl, and that is not asked for; leave it out", of_kl[i]);
+  if (mhar_is_given (o, "match-sources") && (probes & MHAR_PROBE_KL) == 0)
+    return mhar_bad_usage (error, "--match-sources is about --kl, and that is not asked for; leave it out");
   return TRUE;
 }
 
@@ -167,6 +206,27 @@ check_long (const MharCliOptions *o, GError **error)
     return mhar_bad_usage (error, "--checkpoint-every saves beside the file of -o, and none is named; name it with -o FILE.h5");
   if (o->resume && o->checkpoint_every == 0)
     return mhar_bad_usage (error, "--resume goes on with what --checkpoint-every saved; give the same command as then, with both");
+  return TRUE;
+}
+
+/* "-" is standard input for one option, and standard output for none. */
+static gboolean
+check_dashes (const MharCliOptions *o, GError **error)
+{
+  const struct {
+    const char *option, *name, *remedy;
+  } words[] = { { "-o", o->output, "writes an HDF5 file; name one, such as run.h5" },
+                { "--save-reference", o->save_reference, "writes a file; name one, such as ours.safetensors" },
+                { "--report", o->report, "writes files into a folder; name one" },
+                { "--tokens", o->tokens, "reads a file; name one, or give text with --text -" },
+                { "--config", o->config, "reads a file; name one" },
+                { "--map", o->map, "reads a file; name one" },
+                { "--verify", o->verify, "reads a file; name one" },
+                { "--from", o->from, "reads a file; name one" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (g_strcmp0 (words[i].name, "-") == 0)
+      return mhar_bad_usage (error, "%s takes no “-”: it %s", words[i].option, words[i].remedy);
   return TRUE;
 }
 
@@ -185,8 +245,6 @@ check_output (const MharCliOptions *o, GError **error)
       (dot == NULL || (g_ascii_strcasecmp (dot, ".pdf") != 0 && g_ascii_strcasecmp (dot, ".svg") != 0 &&
                        g_ascii_strcasecmp (dot, ".png") != 0)))
     return mhar_bad_usage (error, "--figure writes .pdf, .svg or .png, by the name's ending, not “%s”", o->figure);
-  if (o->figure != NULL && g_strcmp0 (o->figure, o->output) == 0)
-    return mhar_bad_usage (error, "-o and --figure name the same file; give each its own");
   return TRUE;
 }
 
@@ -202,6 +260,6 @@ mhar_cli_options_check (const MharCliOptions *o, GError **error)
     return mhar_bad_usage (error, "--info, --sites, --weights-only, --verify, --save-reference, --merge, --from and --devices are separate jobs; choose one");
   if ((o->text != NULL) + (o->prompt != NULL) + (o->tokens != NULL) > 1)
     return mhar_bad_usage (error, "--text, --prompt and --tokens are three ways to give one input; choose one");
-  return check_checkpoints (o, error) && check_output (o, error) && check_long (o, error) && check_controls (o, error)
-         && (job == NULL || check_job (o, job, error)) && check_about (o, error);
+  return check_checkpoints (o, error) && check_dashes (o, error) && check_output (o, error) && check_long (o, error) && check_controls (o, error)
+         && (job == NULL ? check_parts (o, error) : check_job (o, job, error)) && check_about (o, error);
 }

@@ -216,13 +216,14 @@ static const MharOptionRow probe_rows[] = {
   { "series", 0, FLAG, AT (series), NULL,
     "The steps of a training run, of a folder or one by one, as curves" },
   { "slices", 0, PARSED, AT (probe), "S,…", "Slices of a query (4); several add controls to the first",
-    .parse = parse_slices },
-  { "slicing", 0, PARSED, AT (probe), "HOW", "contiguous (the default), interleaved or both", .parse = parse_slicing },
+    .if_absent = "4", .parse = parse_slices },
+  { "slicing", 0, PARSED, AT (probe), "HOW", "contiguous (the default), interleaved or both",
+    .if_absent = "contiguous", .parse = parse_slicing },
   { "null-draws", 0, COUNT, AT (probe.null_draws), "N", "Null queries a site (32); 0: no null", 0, 1000000 },
   { "null-kind", 0, PARSED, AT (probe), "KIND,…", "Null queries: random (the default), shuffled or swapped; or several",
-    .parse = parse_null_kind },
+    .if_absent = "random", .parse = parse_null_kind },
   { "null-norm", 0, PARSED, AT (probe), "HOW,…", "Null queries keep the norm of the query (the default), or of each slice",
-    .parse = parse_null_norm },
+    .if_absent = "query", .parse = parse_null_norm },
   { "null-tokens", 0, WIDE, AT (probe.null_tokens), "N", "Tokens the nulls see (all)", 1, G_MAXINT32 },
   { "match-sources", 0, COUNT, AT (probe.match_sources), "M",
     "Also over M evenly spaced sources of every site that has them", 2, 65536 },
@@ -274,7 +275,7 @@ static const MharOptionRow model_rows[] = {
   { "heads", 0, COUNT, AT (heads), "H", "Routing heads, where the config is wrong or silent", 1, 65536 },
   { "block-delta", 0, CHOICE, AT (block_delta), "HOW", "Differences of delta blocks: recursive (the default) or true",
     .choices = "recursive|true" },
-  { "strict", 0, FLAG, AT (strict), NULL, "Refuse routing tensors that the mode does not use" },
+  { "strict", 0, FLAG, AT (strict), NULL, "Refuse routing tensors and options that go unused" },
   { "routing", 0, CHOICE, AT (probe.plain), "HOW", "lookahead (the default) or plain, the reference path",
     .choices = "lookahead|plain" },
   { NULL },
@@ -342,4 +343,11 @@ mhar_option_find (const char *option)
       if (is_long ? strcmp (row->name, option + 2) == 0 : row->letter == option[1])
         return row;
   return NULL;
+}
+
+gboolean
+mhar_option_is_choice (const MharOptionRow *row, const char *word)
+{
+  g_auto (GStrv) choices = row->kind == CHOICE ? g_strsplit (row->choices, "|", -1) : NULL;
+  return choices != NULL && word != NULL && g_strv_contains ((const char *const *)choices, word);
 }

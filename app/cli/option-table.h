@@ -26,6 +26,7 @@ typedef struct {
   guint64 low, high;
   const char *choices;  /* "light|dark" */
   const char *if_alone; /* the value where none is given; NULL: one has to be */
+  const char *if_absent; /* of what is parsed: the value that is the same as no such option; NULL: there is none */
   gboolean (*parse) (const char *text, gpointer field, GError **error);
 } MharOptionRow;
 
@@ -39,5 +40,8 @@ extern const MharOptionGroup mhar_option_groups[];
 
 /* The row of "--name" or "-n", as GOption calls it. */
 const MharOptionRow *mhar_option_find (const char *option);
+
+/* Whether a word (NULL: none) is one of an option's choices: then it is its value, where it stands behind it. */
+gboolean mhar_option_is_choice (const MharOptionRow *row, const char *word);
 
 G_END_DECLS

@@ -2,6 +2,7 @@
 #include "app/cli/options.h"
 
 #include "app/cli/base-names.h"
+#include "app/cli/option-hints.h"
 #include "app/cli/option-table.h"
 #include "core/error.h"
 #include "probes/intervention.h"
@@ -69,6 +70,7 @@ on_option (const char *name, const char *value, gpointer options, GError **error
   g_autofree char *text = value != NULL ? g_utf8_make_valid (value, -1) : NULL; /* for messages */
 
   g_ptr_array_add (o->given, (gpointer) row->name);
+  g_ptr_array_add (o->values, g_strdup (text != NULL ? text : ""));
   switch (row->kind) {
   case MHAR_OPTION_FLAG:
     *(gboolean *) field = TRUE;
@@ -88,6 +90,9 @@ on_option (const char *name, const char *value, gpointer options, GError **error
   case MHAR_OPTION_WORD:
     if (*value == '\0' && strstr (row->argument, "FILE") != NULL)
       return mhar_bad_usage (error, "the name given to --%s is empty; give that of a file", row->name);
+    if (*(char **) field != NULL && strcmp (row->name, "device") != 0)
+      return mhar_bad_usage (error, "--%s is given twice, and one of the two would count for nothing; leave one of them out",
+                             row->name);
     store_word (value, field);
     return TRUE;
   }
@@ -145,42 +150,26 @@ mhar_cli_help (void)
   return g_option_context_get_help (context, FALSE, NULL);
 }
 
-/* The words as typed, quoted for a shell; without --resume, since a run that goes on is the same run.
- * With `base_names` names of files lose their folders; a prompt is none. */
-static char *
-command_line (char **argv, gboolean base_names)
-{
-  GString *line = g_string_new ("mhar-probe");
-
-  for (int i = 1; argv[0] != NULL && argv[i] != NULL; i++) {
-    if (strcmp (argv[i], "--resume") == 0)
-      continue;
-    gboolean prompt = g_str_has_prefix (argv[i], "--prompt=") || strcmp (argv[i - 1], "--prompt") == 0 || strcmp (argv[i - 1], "-p") == 0;
-    g_autofree char *given = base_names && !prompt ? mhar_base_name_of_word (argv[i]) : g_strdup (argv[i]);
-    const char *safe = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_=+,./:@%";
-    gboolean plain = given[0] != '\0' && given[strspn (given, safe)] == '\0';
-    g_autofree char *word = plain ? g_strdup (given) : g_shell_quote (given);
-    g_autofree char *valid = g_utf8_make_valid (word, -1);
-    g_string_append_printf (line, " %s", valid);
-  }
-  return g_string_free (line, FALSE);
-}
-
 /* argv, with "=value" where an option that may stand alone does: GOption's optional arguments would take the word after
  * it, a checkpoint say. */
 static char **
 complete_words (char **argv)
 {
-  char **words = g_strdupv (argv);
+  GPtrArray *words = g_ptr_array_new ();
+  gboolean options = TRUE; /* until "--" */
 
-  for (guint i = 0; words[i] != NULL && strcmp (words[i], "--") != 0; i++) {
-    const MharOptionRow *row = g_str_has_prefix (words[i], "--") ? mhar_option_find (words[i]) : NULL;
-    if (row != NULL && row->if_alone != NULL) {
-      g_free (words[i]);
-      words[i] = g_strdup_printf ("--%s=%s", row->name, row->if_alone);
-    }
+  for (guint i = 0; argv[i] != NULL; i++) {
+    options = options && strcmp (argv[i], "--") != 0;
+    const MharOptionRow *row = options && g_str_has_prefix (argv[i], "--") ? mhar_option_find (argv[i]) : NULL;
+    if (row == NULL || row->if_alone == NULL)
+      g_ptr_array_add (words, g_strdup (argv[i]));
+    else if (mhar_option_is_choice (row, argv[i + 1]))
+      g_ptr_array_add (words, g_strdup_printf ("--%s=%s", row->name, argv[++i]));
+    else
+      g_ptr_array_add (words, g_strdup_printf ("--%s=%s", row->name, row->if_alone));
   }
-  return words;
+  g_ptr_array_add (words, NULL);
+  return (char **)g_ptr_array_free (words, FALSE);
 }
 
 static gboolean
@@ -194,8 +183,10 @@ parse (MharCliOptions *o, char **argv, GError **error)
     return TRUE;
   if (local->domain != G_OPTION_ERROR)
     g_propagate_error (error, g_steal_pointer (&local));
-  else
-    mhar_bad_usage (error, "%s; see mhar-probe --help", local->message);
+  else {
+    g_autofree char *hint = mhar_hint_unknown (local->message);
+    mhar_bad_usage (error, "%s", hint);
+  }
   return FALSE;
 }
 
@@ -205,6 +196,7 @@ mhar_cli_options_parse (char **argv, GError **error)
   g_autoptr (MharCliOptions) o = g_new0 (MharCliOptions, 1);
 
   o->given = g_ptr_array_new ();
+  o->values = g_ptr_array_new_with_free_func (g_free);
   o->tolerance = 1e-5;
   mhar_probe_options_init (&o->probe);
   mhar_figure_options_init (&o->figure_options);
@@ -213,7 +205,7 @@ mhar_cli_options_parse (char **argv, GError **error)
   o->reads = mhar_reads_specs_new ();
   if (!parse (o, argv, error))
     return NULL;
-  o->command = command_line (argv, o->base_names);
+  o->command = mhar_command_line (argv, o->base_names);
   if (o->interventions->len > 0)
     o->probe.interventions = o->interventions;
   if (o->interventions->len > 0 || o->probe.ablation_map)
@@ -228,11 +220,46 @@ mhar_cli_options_parse (char **argv, GError **error)
     o->device = g_strdup ("auto");
   if (o->checkpoints == NULL)
     o->checkpoints = g_new0 (char *, 1);
-  if (!mhar_cli_options_check (o, error))
+  if ((!o->help && !o->version && !mhar_check_detached_values (argv, error)) || !mhar_cli_options_check (o, error))
     return NULL;
   if (o->report != NULL && o->from == NULL)
     o->output = g_build_filename (o->report, "report.h5", NULL);
   return g_steal_pointer (&o);
+}
+
+gboolean
+mhar_is_given (const MharCliOptions *o, const char *name)
+{
+  return g_ptr_array_find_with_equal_func (o->given, name, g_str_equal, NULL);
+}
+
+MharProbeFlags
+mhar_measured (const MharCliOptions *o)
+{
+  gboolean some = (o->probe.probes & MHAR_PROBE_ALL) != 0;
+
+  return o->report != NULL && !some ? o->probe.probes | MHAR_PROBE_ALL : o->probe.probes;
+}
+
+gboolean
+mhar_uses_null_query (const MharCliOptions *o)
+{
+  gboolean found = o->report != NULL && o->interventions->len == 0; /* one of the usual ones */
+
+  for (guint i = 0; i < o->interventions->len; i++)
+    found = found || ((const MharIntervention *)g_ptr_array_index (o->interventions, i))->kind == MHAR_INTERVENTION_NULL;
+  return found;
+}
+
+gboolean
+mhar_uses_slice_norm (const MharCliOptions *o)
+{
+  gboolean by_slice = o->probe.null_norm_slice || (o->report != NULL && !mhar_is_given (o, "null-norm"));
+
+  for (guint i = 0; i < o->probe.n_all_norms; i++)
+    by_slice = by_slice || o->probe.all_norms[i];
+  return by_slice
+         && ((mhar_measured (o) & (MHAR_PROBE_KL | MHAR_PROBE_DEPTH_MAPS)) != 0 || mhar_uses_null_query (o));
 }
 
 void
@@ -257,5 +284,6 @@ mhar_cli_options_free (MharCliOptions *o)
   g_free (o->report);
   g_free (o->command);
   g_ptr_array_unref (o->given);
+  g_ptr_array_unref (o->values);
   g_free (o);
 }

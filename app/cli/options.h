@@ -49,7 +49,8 @@ typedef struct {
   MharFigureKind kind;
   MharFigureOptions figure_options;
   char *command; /* the line as typed, for provenance */
-  GPtrArray *given; /* names (const char *) of the options on it, in their order */
+  GPtrArray *given;  /* names (const char *) of the options on it, in their order */
+  GPtrArray *values; /* their values (char *), as text; "" of one that takes none */
 } MharCliOptions;
 
 /* MHAR_ERROR_USAGE in one sentence where the line makes no sense. */
@@ -58,6 +59,15 @@ void mhar_cli_options_free (MharCliOptions *options);
 
 /* Whether they go together; MHAR_ERROR_USAGE. mhar_cli_options_parse has asked it. */
 gboolean mhar_cli_options_check (const MharCliOptions *options, GError **error);
+
+/* Whether an option is on the line, by its long name. */
+gboolean mhar_is_given (const MharCliOptions *options, const char *name);
+/* What a run measures of what the line names: a report fills in what is not named. */
+MharProbeFlags mhar_measured (const MharCliOptions *options);
+/* Whether a random query takes the place of a trained one (--null-query), and whether any random query keeps the norms of
+ * slices. */
+gboolean mhar_uses_null_query (const MharCliOptions *options);
+gboolean mhar_uses_slice_norm (const MharCliOptions *options);
 
 /* What --help prints; g_free. */
 char *mhar_cli_help (void);

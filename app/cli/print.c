@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/jobs.h"
 
+#include "app/cli/base-names.h"
+#include "app/cli/figure-write.h"
 #include "app/cli/json.h"
+#include "app/cli/option-effect.h"
 #include "app/cli/table-compare.h"
 #include "app/cli/table-reads.h"
 #include "app/cli/table-series.h"
@@ -69,6 +72,14 @@ mhar_print_results (const MharCliOptions *options, const MharDataset *root, GErr
 }
 
 gboolean
+mhar_show_results (const MharCliOptions *options, const MharDataset *root, GError **error)
+{
+  gboolean drawn = mhar_figure_write (options, root, error);
+
+  return mhar_print_results (options, root, drawn ? error : NULL) && drawn;
+}
+
+gboolean
 mhar_open_checkpoint (const MharCliOptions *options, const char *path, MharCheckpoint **checkpoint, MharPlan **plan,
                       GError **error)
 {
@@ -86,27 +97,53 @@ mhar_open_checkpoint (const MharCliOptions *options, const char *path, MharCheck
   return TRUE;
 }
 
+/* What a plan has to warn of may name files. */
+static void
+take_warnings (const MharCliOptions *options, const MharPlan *plan)
+{
+  for (guint w = 0; w < plan->warnings->len; w++) {
+    char *shown = mhar_base_names_in (options, g_ptr_array_index (plan->warnings, w));
+    g_free (g_ptr_array_index (plan->warnings, w));
+    g_ptr_array_index (plan->warnings, w) = shown;
+  }
+}
+
+static gboolean
+describe_one (const MharCliOptions *options, guint i, const char *name, const MharDescription *how, GString *out,
+              json_t *list, MharEffects *effects, GError **error)
+{
+  g_autoptr (MharCheckpoint) checkpoint = NULL;
+  g_autoptr (MharPlan) plan = NULL;
+
+  if (!mhar_open_checkpoint (options, options->checkpoints[i], &checkpoint, &plan, error))
+    return FALSE;
+  mhar_effects_add (effects, plan);
+  take_warnings (options, plan);
+  if (options->json) {
+    json_t *object = how->as_json (checkpoint, plan);
+    g_autofree char *path = g_filename_display_name (name);
+    json_object_set_new (object, "path", json_string (path));
+    json_array_append_new (list, object);
+    return TRUE;
+  }
+  g_autofree char *shown = mhar_printable (name);
+  g_string_append_printf (out, "%s%s\n", i > 0 ? "\n" : "", shown);
+  how->describe (out, checkpoint, plan);
+  return TRUE;
+}
+
 int
-mhar_describe_checkpoints (const MharCliOptions *options,
-                           void (*describe) (GString *, const MharCheckpoint *, const MharPlan *),
-                           json_t *(*as_json) (const MharCheckpoint *, const MharPlan *), GError **error)
+mhar_describe_checkpoints (const MharCliOptions *options, const MharDescription *how, GError **error)
 {
   g_autoptr (GString) out = g_string_new (NULL);
+  g_auto (GStrv) names = mhar_base_names_shown (options);
   json_t *list = json_array ();
+  MharEffects effects = { 0 };
   gboolean good = TRUE;
 
-  for (guint i = 0; good && options->checkpoints[i] != NULL; i++) {
-    g_autoptr (MharCheckpoint) checkpoint = NULL;
-    g_autoptr (MharPlan) plan = NULL;
-    good = mhar_open_checkpoint (options, options->checkpoints[i], &checkpoint, &plan, error);
-    if (good && options->json)
-      json_array_append_new (list, as_json (checkpoint, plan));
-    else if (good) {
-      g_autofree char *name = mhar_printable (options->checkpoints[i]);
-      g_string_append_printf (out, "%s%s\n", i > 0 ? "\n" : "", name);
-      describe (out, checkpoint, plan);
-    }
-  }
+  for (guint i = 0; good && names[i] != NULL; i++)
+    good = describe_one (options, i, names[i], how, out, list, &effects, error);
+  good = good && mhar_effects_check (&effects, options, error);
   if (good && options->json) {
     char *text = json_dumps (list, JSON_INDENT (1));
     g_string_append_printf (out, "%s\n", text);

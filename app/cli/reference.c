@@ -158,6 +158,7 @@ find_layout (const MharReference *r, const MharSite *site, MharReferenceWeights 
   guint64 N = (guint64)site->n_sources, H = (guint64)site->heads;
   guint64 first[] = { N, r->length, H }, last[] = { r->length, H, N }, want[2][4];
   guint n_dims = with_windows (r, first, 3, want[0]);
+  const char *order = mhar_safetensors_metadata (r->file, MHAR_REFERENCE_ORDER);
   g_autofree char *name = mhar_input_quote (w->tensor->name), *has = shape_text (w->tensor->n_dims, w->tensor->shape);
 
   with_windows (r, last, 3, want[1]);
@@ -165,11 +166,13 @@ find_layout (const MharReference *r, const MharSite *site, MharReferenceWeights 
     return FALSE;
   gboolean in_front = has_shape (w->tensor, n_dims, want[0]);
   w->sources_last = has_shape (w->tensor, n_dims, want[1]);
-  if (in_front && w->sources_last)
+  if (in_front && w->sources_last && g_strcmp0 (order, MHAR_REFERENCE_SOURCES_FIRST) == 0)
+    w->sources_last = FALSE;
+  else if (in_front && w->sources_last && g_strcmp0 (order, MHAR_REFERENCE_SOURCES_LAST) != 0)
     return mhar_bad_input (
         error,
         "%s: the shape %s of “%s” can be [sources, tokens, heads] or [tokens, heads, sources]; save another number of "
-        "tokens",
+        "tokens, or say " MHAR_REFERENCE_ORDER " in the file's metadata",
         r->path, has, name);
   if (in_front || w->sources_last)
     return TRUE;

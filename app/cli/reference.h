@@ -4,7 +4,7 @@
  *   ids         I64 [T], or [W, T]: one window, or W of the same length, each run by itself
  *   logits      [T, V], or [K, V] where `positions`, I64 [K], says of which tokens of the window they are
  *   weights.X   of read X, its number (2l attention, 2l+1 MLP, 2L final) or its label (L3.mlp, final): [N, T, H] or
- *               [T, H, N]
+ *               [T, H, N]; where a shape could be either, MHAR_REFERENCE_ORDER in __metadata__ says which
  *
  * with W in front where ids have it; F64, F32, F16 or BF16. Of logits and weights there may be as many or as few as
  * were saved, but one. */
@@ -14,6 +14,11 @@
 #include "core/safetensors.h"
 
 G_BEGIN_DECLS
+
+/* A key of __metadata__, and what it may say: the order of the dimensions of all weights, windows aside. */
+#define MHAR_REFERENCE_ORDER "weights_order"
+#define MHAR_REFERENCE_SOURCES_FIRST "sources,tokens,heads"
+#define MHAR_REFERENCE_SOURCES_LAST "tokens,heads,sources"
 
 typedef struct {
   const MharTensor *tensor; /* NULL: not saved */

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILES 2
@@ -18,6 +17,12 @@ static const char *const names[] = { "report.html", "report.pdf", "report.h5" };
 struct _MharReportFiles {
   char *targets[FILES], *temporaries[FILES]; /* a temporary is NULL once it has its name */
 };
+
+char *
+mhar_report_file (const char *folder, guint i)
+{
+  return i < G_N_ELEMENTS (names) ? g_build_filename (folder, names[i], NULL) : NULL;
+}
 
 void
 mhar_report_files_free (MharReportFiles *files)
@@ -41,13 +46,9 @@ mhar_report_folder (const char *folder, gboolean *made, GError **error)
     return mhar_cannot_write (folder, error, g_strerror (errno));
   if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
     return mhar_cannot_write (folder, error, "it is not a folder; give --report the name of one");
-  if (g_access (folder, W_OK | X_OK) != 0)
-    return mhar_cannot_write (folder, error, g_strerror (errno));
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    g_autofree char *path = g_build_filename (folder, names[i], NULL);
-    guint mode;
-    g_autofree char *target = mhar_output_target (path, &mode, error);
-    if (target == NULL)
+    g_autofree char *path = mhar_report_file (folder, i);
+    if (!mhar_output_check (path, error))
       return FALSE;
   }
   return TRUE;
@@ -65,35 +66,19 @@ write_all (int fd, const GByteArray *bytes)
   return fsync (fd) == 0;
 }
 
-/* What a new file gets. */
-static guint
-default_mode (void)
-{
-  mode_t mask = umask (0);
-
-  umask (mask);
-  return 0666 & ~mask;
-}
-
 static gboolean
 stage (MharReportFiles *files, guint i, const char *folder, const GByteArray *bytes, GError **error)
 {
-  g_autofree char *path = g_build_filename (folder, names[i], NULL);
+  g_autofree char *path = mhar_report_file (folder, i);
   guint mode = 0;
 
   files->targets[i] = mhar_output_target (path, &mode, error);
   if (files->targets[i] == NULL)
     return FALSE;
-  g_autofree char *place = g_path_get_dirname (files->targets[i]), *base = g_path_get_basename (files->targets[i]);
-  char *temporary = g_strdup_printf ("%s/.%s.XXXXXX", place, base);
-  int fd = g_mkstemp_full (temporary, O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0) {
-    int why = errno;
-    g_free (temporary);
-    return mhar_cannot_write (path, error, g_strerror (why));
-  }
-  files->temporaries[i] = temporary;
-  gboolean good = write_all (fd, bytes) && fchmod (fd, mode != 0 ? mode : default_mode ()) == 0;
+  int fd = mhar_output_temporary (path, files->targets[i], mode, &files->temporaries[i], error);
+  if (fd < 0)
+    return FALSE;
+  gboolean good = write_all (fd, bytes);
   int why = errno;
   good = close (fd) == 0 && good;
   return good || mhar_cannot_write (path, error, g_strerror (why));

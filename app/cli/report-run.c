@@ -20,12 +20,6 @@
 #define CPU_BUDGET 1.5e12
 #define GPU_BUDGET 1e16
 
-static gboolean
-is_given (const MharCliOptions *o, const char *name)
-{
-  return g_ptr_array_find_with_equal_func (o->given, name, g_str_equal, NULL);
-}
-
 /* 4, 2 and 8, where they divide the width; else the least number of slices that does. */
 static void
 choose_slices (const MharPlan *plan, MharProbeOptions *p)
@@ -46,13 +40,13 @@ choose_slices (const MharPlan *plan, MharProbeOptions *p)
 static void
 choose_nulls (const MharCliOptions *o, const MharPlan *plan, MharProbeOptions *p)
 {
-  if (!is_given (o, "null-kind")) {
+  if (!mhar_is_given (o, "null-kind")) {
     p->all_nulls[0] = MHAR_NULL_RANDOM;
     p->all_nulls[1] = MHAR_NULL_SHUFFLED;
     p->all_nulls[2] = MHAR_NULL_SWAPPED;
     p->n_all_nulls = mhar_null_lonely_site (plan) == NULL ? 3 : 2;
   }
-  if (!is_given (o, "null-norm")) {
+  if (!mhar_is_given (o, "null-norm")) {
     p->all_norms[0] = FALSE;
     p->all_norms[1] = TRUE;
     p->n_all_norms = 2;
@@ -93,19 +87,19 @@ choose_measures (const MharCliOptions *o, const MharPlan *plan, MharProbeOptions
   p->probes |= o->probe.probes & MHAR_PROBE_READS; /* only where asked for */
   p->interventions = NULL;
   p->ablation_map = FALSE;
-  if (!is_given (o, "slices"))
+  if (!mhar_is_given (o, "slices"))
     choose_slices (plan, p);
-  if (!is_given (o, "slicing")) {
+  if (!mhar_is_given (o, "slicing")) {
     p->all_slicings[0] = FALSE;
     p->all_slicings[1] = TRUE;
     p->n_all_slicings = 2;
   }
   choose_nulls (o, plan, p);
-  if (!is_given (o, "null-draws"))
+  if (!mhar_is_given (o, "null-draws"))
     p->null_draws = DRAWS;
-  if (!is_given (o, "max-tokens"))
+  if (!mhar_is_given (o, "max-tokens"))
     p->max_tokens = TOKENS;
-  if (!is_given (o, "match-sources"))
+  if (!mhar_is_given (o, "match-sources"))
     p->match_sources = choose_match (plan);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/run-part.h"
 
+#include "app/cli/run-identity.h"
+#include "app/cli/run-lock.h"
 #include "core/error.h"
-#include "core/output-target.h"
 
-#include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +14,7 @@
 
 struct _MharRunPart {
   char *folder, *name;
+  int lock; /* −1: not ours */
   const MharDataset *identity;
   GPtrArray *states;    /* MharDataset *: checkpoint_0 …, of the checkpoints that were begun */
   guint segments;       /* that count */
@@ -70,79 +71,87 @@ sweep (const MharRunPart *part, guint first, gboolean state)
 
 /* ---- what was saved ---- */
 
-/* Every attribute of the identity is the same. */
-static gboolean
-check_identity (const MharRunPart *part, const MharDataset *root, GError **error)
-{
-  for (guint a = 0; a < mhar_dataset_n_attributes (part->identity); a++) {
-    const MharAttribute *now = mhar_dataset_attribute (part->identity, a);
-    const char *then = mhar_dataset_string (root, now->name);
-    if (g_strcmp0 (then, now->string) == 0)
-      continue;
-    g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE,
-                 "%s is of a run with another %s (then %s, now %s); give the same, or remove the folder to start anew",
-                 part->name, now->name, then != NULL ? then : "none", now->string);
-    return FALSE;
-  }
-  return TRUE;
-}
-
 static gboolean
 damaged (const MharRunPart *part, GError **error, const char *what)
 {
   return mhar_bad_input (error, "%s: %s; remove the folder and start anew", part->name, what);
 }
 
+/* A file of ours. What is wrong with one that is damaged or another's is said without the remedy, which is for results. */
+static MharDataset *
+read_file (const char *path, const char *const *skip, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  MharDataset *root = mhar_h5_read (path, skip, &local);
+
+  if (root != NULL)
+    return root;
+  const char *remedy = g_strrstr (local->message, "; "), *disk = strstr (local->message, "; look after");
+  if (g_error_matches (local, MHAR_ERROR, MHAR_ERROR_INPUT) && remedy != NULL && disk == NULL)
+    mhar_bad_input (error, "%.*s", (int)(remedy - local->message), local->message);
+  else
+    g_propagate_error (error, g_steal_pointer (&local));
+  return NULL;
+}
+
 /* Takes the states, whose segments follow each other. */
 static gboolean
 take_states (MharRunPart *part, const MharDataset *root, GError **error)
 {
-  for (guint c = 0; c < mhar_dataset_n_children (root); c++) {
-    MharDataset *state = mhar_dataset_child (root, c);
+  for (guint c = 0;; c++) {
     g_autofree char *name = g_strdup_printf ("checkpoint_%u", c);
-    gint64 end = mhar_dataset_integer (state, "segments", -1);
-    if (strcmp (mhar_dataset_name (state), name) != 0 || end <= (gint64)part->segments || end > 999999)
+    MharDataset *state = mhar_dataset_find_child (root, name);
+    gint64 end = state != NULL ? mhar_dataset_integer (state, "segments", -1) : -1;
+    if (state == NULL)
+      return c > 0 || damaged (part, error, STATE " holds no state of a run");
+    if (end <= (gint64)part->segments || end > 999999)
       return damaged (part, error, STATE " does not count its segments");
     part->segments = (guint)end;
     g_ptr_array_add (part->states, mhar_dataset_ref (state));
   }
-  return TRUE;
 }
 
+/* Where another program, or another file of ours, has the name, there is no identity in it. */
 static gboolean
 read_state (MharRunPart *part, GError **error)
 {
   g_autofree char *path = path_of (part, STATE);
-  g_autoptr (MharDataset) root = mhar_h5_read (path, NULL, error);
+  g_autoptr (GError) local = NULL;
+  g_autoptr (MharDataset) root = read_file (path, NULL, &local);
+  const MharDataset *identity = root != NULL ? mhar_dataset_find_child (root, "identity") : NULL;
 
-  return root != NULL && check_identity (part, root, error) && take_states (part, root, error);
+  if (root == NULL && g_error_matches (local, MHAR_ERROR, MHAR_ERROR_INPUT))
+    return mhar_bad_input (error, "%s; remove the folder %s to start anew", local->message, part->name);
+  if (root == NULL) {
+    g_propagate_error (error, g_steal_pointer (&local));
+    return FALSE;
+  }
+  if (identity == NULL)
+    return damaged (part, error, STATE " is not the state of a run");
+  return mhar_run_identity_check (part->identity, identity, part->name, error) && take_states (part, root, error);
 }
 
-/* Not a link, and made by the same user: in a folder that many can write to, its name can be guessed. */
 static gboolean
-is_own_folder (const char *path)
+has_state (const MharRunPart *part)
 {
   struct stat status;
-  return g_lstat (path, &status) == 0 && S_ISDIR (status.st_mode) && status.st_uid == geteuid ();
+  g_autofree char *state = path_of (part, STATE);
+  return g_lstat (state, &status) == 0;
 }
 
 static gboolean
 open_folder (MharRunPart *part, gboolean resume, GError **error)
 {
-  g_autofree char *state = path_of (part, STATE);
-
-  if (g_mkdir (part->folder, 0777) != 0 && errno != EEXIST)
-    return mhar_cannot_write (part->folder, error, g_strerror (errno));
-  if (!is_own_folder (part->folder))
-    return mhar_cannot_write (part->folder, error,
-                              "it is not a folder of your own; remove it, or name another file with -o");
-  if (g_file_test (state, G_FILE_TEST_EXISTS) && !resume) {
+  part->lock = mhar_run_lock_take (part->folder, error);
+  if (part->lock < 0)
+    return FALSE;
+  if (has_state (part) && !resume) {
     g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE,
                  "%s holds what an interrupted run has saved; go on with --resume, or remove the folder to start anew",
                  part->name);
     return FALSE;
   }
-  if (g_file_test (state, G_FILE_TEST_EXISTS) && !read_state (part, error))
+  if (has_state (part) && !read_state (part, error))
     return FALSE;
   sweep (part, part->segments, FALSE);
   return TRUE;
@@ -155,6 +164,7 @@ mhar_run_part_open (const char *output, gboolean resume, const MharDataset *iden
 
   part->folder = g_strconcat (output, ".part", NULL);
   part->name = g_filename_display_name (part->folder);
+  part->lock = -1;
   part->identity = identity;
   part->states = g_ptr_array_new_with_free_func ((GDestroyNotify)mhar_dataset_unref);
   return open_folder (part, resume, error) ? g_steal_pointer (&part) : NULL;
@@ -165,7 +175,11 @@ mhar_run_part_free (MharRunPart *part)
 {
   if (part == NULL)
     return;
-  mhar_h5_writer_free (part->writer);
+  g_clear_pointer (&part->writer, mhar_h5_writer_free);
+  if (part->lock >= 0 && !has_state (part))
+    mhar_run_part_remove (part); /* of no use to a run that goes on */
+  if (part->lock >= 0)
+    close (part->lock);
   g_ptr_array_unref (part->states);
   g_free (part->folder);
   g_free (part->name);
@@ -221,7 +235,7 @@ read_group (const MharRunPart *part, guint number, const char *group, GError **e
 {
   const char *skip[] = { strcmp (group, "sums") == 0 ? "capture" : "sums", NULL };
   g_autofree char *path = segment_path (part, number);
-  g_autoptr (MharDataset) root = mhar_h5_read (path, skip, error);
+  g_autoptr (MharDataset) root = read_file (path, skip, error);
   const MharDataset *found = root != NULL ? mhar_dataset_find_child (root, group) : NULL;
 
   return found != NULL ? mhar_strip_scales (found, group) : NULL;
@@ -237,8 +251,10 @@ mhar_run_part_next (MharRunPart *part, guint checkpoint, MharDataset **slab, GEr
     part->next = first;
   part->next_of = checkpoint;
   *slab = part->next < end ? read_group (part, part->next, "sums", &local) : NULL;
-  if (*slab == NULL && part->next < end && local == NULL)
-    return damaged (part, error, "a segment has no sums");
+  if (*slab == NULL && part->next < end && local == NULL) {
+    g_autofree char *path = segment_path (part, part->next);
+    return mhar_bad_input (error, "%s has no sums", path);
+  }
   part->next++;
   if (local == NULL)
     return TRUE;
@@ -258,7 +274,7 @@ pour_group (MharRunPart *part, guint number, guint checkpoint, const char *group
     return mhar_h5_writer_append (writer, to, slab, f16, error);
   if (local == NULL)
     return TRUE;
-  g_propagate_error (error, g_steal_pointer (&local));
+  g_propagate_prefixed_error (error, g_steal_pointer (&local), "%s is damaged, remove it to start anew: ", part->name);
   return FALSE;
 }
 
@@ -335,10 +351,7 @@ write_state (const MharRunPart *part, GError **error)
   g_autoptr (MharDataset) root = new_root ("State of a run that is not finished");
   g_autoptr (MharH5Writer) writer = mhar_h5_writer_new (path, error);
 
-  for (guint a = 0; a < mhar_dataset_n_attributes (part->identity); a++) {
-    const MharAttribute *attribute = mhar_dataset_attribute (part->identity, a);
-    mhar_dataset_set_string (root, attribute->name, attribute->string);
-  }
+  mhar_dataset_add_child (root, mhar_dataset_ref ((MharDataset *)part->identity));
   for (guint c = 0; c < part->states->len; c++)
     mhar_dataset_add_child (root, mhar_dataset_ref (g_ptr_array_index (part->states, c)));
   return writer != NULL && mhar_h5_writer_write (writer, root, error) && mhar_h5_writer_commit (writer, error);
@@ -369,5 +382,6 @@ mhar_run_part_remove (MharRunPart *part)
 {
   g_clear_pointer (&part->writer, mhar_h5_writer_free);
   sweep (part, 0, TRUE);
+  mhar_run_lock_remove (part->folder);
   g_rmdir (part->folder);
 }

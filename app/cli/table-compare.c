@@ -2,6 +2,7 @@
 #include "app/cli/table-compare.h"
 
 #include "app/cli/jobs.h"
+#include "app/cli/path-names.h"
 #include "app/cli/table-rows.h"
 #include "probes/compare.h"
 
@@ -41,13 +42,14 @@ has_heads (const MharDataset *set)
   return FALSE;
 }
 
-static char *
-base_name (const MharDataset *set, const char *which)
+/* What A and B are called, whole (for programs) or short. g_strfreev. */
+static char **
+names_of (const MharDataset *set, gboolean whole)
 {
-  const char *path = mhar_dataset_string (set, which);
-  g_autofree char *base = g_path_get_basename (path != NULL ? path : which);
+  const char *a = mhar_dataset_string (set, "a"), *b = mhar_dataset_string (set, "b");
+  const char *paths[] = { a != NULL ? a : "A", b != NULL ? b : "B" };
 
-  return mhar_printable (base);
+  return whole ? mhar_path_names (paths, 2) : mhar_path_short_names (paths, 2);
 }
 
 static double
@@ -100,7 +102,8 @@ static char *
 format_summary (const MharDataset *set, MharTableStyle style)
 {
   g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
-  g_autofree char *a = base_name (set, "a"), *b = base_name (set, "b");
+  g_auto (GStrv) both = names_of (set, FALSE);
+  g_autofree char *a = mhar_printable (both[0]), *b = mhar_printable (both[1]);
   g_autofree char *name = g_strdup_printf ("%s against %s", b, a);
   gboolean heads = has_heads (set);
   char *names[] = { name, NULL };
@@ -200,8 +203,8 @@ static char *
 format_csv (const MharDataset *set)
 {
   GString *out = g_string_new (NULL);
-  const char *a = mhar_dataset_string (set, "a"), *b = mhar_dataset_string (set, "b");
-  g_autofree char *who = g_strdup_printf ("%s against %s", b != NULL ? b : "B", a != NULL ? a : "A");
+  g_auto (GStrv) both = names_of (set, TRUE);
+  g_autofree char *who = g_strdup_printf ("%s against %s", both[1], both[0]);
   CsvLine to = { out, who };
 
   for (guint i = 0; i < mhar_dataset_n_attributes (set); i++) {

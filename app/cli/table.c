@@ -2,6 +2,7 @@
 #include "app/cli/table.h"
 
 #include "app/cli/jobs.h"
+#include "app/cli/path-names.h"
 #include "app/cli/table-interventions.h"
 #include "app/cli/table-reads.h"
 #include "app/cli/table-rows.h"
@@ -15,21 +16,27 @@ path_of (const GPtrArray *sets, guint c)
   return mhar_dataset_string (g_ptr_array_index ((GPtrArray *) sets, c), "path");
 }
 
+/* path_of each; g_free. */
+static const char **
+paths_of (const GPtrArray *sets)
+{
+  const char **paths = g_new0 (const char *, sets->len + 1);
+
+  for (guint c = 0; c < sets->len; c++)
+    paths[c] = path_of (sets, c);
+  return paths;
+}
+
 char **
 mhar_table_names (const GPtrArray *sets)
 {
-  char **names = g_new0 (char *, sets->len + 1);
+  g_autofree const char **paths = paths_of (sets);
+  g_auto (GStrv) names = mhar_path_short_names (paths, sets->len);
+  char **shown = g_new0 (char *, sets->len + 1);
 
-  for (guint c = 0; c < sets->len; c++) {
-    g_autofree char *base = g_path_get_basename (path_of (sets, c));
-    gboolean alone = TRUE;
-    for (guint other = 0; other < sets->len && alone; other++) {
-      g_autofree char *its = g_path_get_basename (path_of (sets, other));
-      alone = other == c || strcmp (base, its) != 0;
-    }
-    names[c] = mhar_printable (alone ? base : path_of (sets, c));
-  }
-  return names;
+  for (guint c = 0; c < sets->len; c++)
+    shown[c] = mhar_printable (names[c]);
+  return shown;
 }
 
 GPtrArray *
@@ -252,20 +259,23 @@ csv_controls (GString *out, const char *path, const MharDataset *controls)
 static void
 format_csv (GString *out, const GPtrArray *sets)
 {
+  g_autofree const char **paths = paths_of (sets);
+  g_auto (GStrv) names = mhar_path_names (paths, sets->len);
+
   g_string_append (out, "checkpoint,quantity,value\n");
   for (guint c = 0; c < sets->len; c++) {
     const MharDataset *set = g_ptr_array_index ((GPtrArray *) sets, c);
     for (guint a = 0; a < mhar_dataset_n_attributes (set); a++) {
       const MharAttribute *attribute = mhar_dataset_attribute (set, a);
       if (attribute->type == MHAR_ATTRIBUTE_INTEGER) {
-        mhar_table_append_csv (out, path_of (sets, c));
+        mhar_table_append_csv (out, names[c]);
         g_string_append_printf (out, ",%s,%" G_GINT64_FORMAT "\n", attribute->name, attribute->integer);
       } else if (attribute->type == MHAR_ATTRIBUTE_REAL) {
-        csv_line (out, path_of (sets, c), "", attribute->name, attribute->real);
+        csv_line (out, names[c], "", attribute->name, attribute->real);
       }
     }
-    csv_controls (out, path_of (sets, c), mhar_dataset_find_child (set, "controls"));
-    CsvPlace place = { out, path_of (sets, c) };
+    csv_controls (out, names[c], mhar_dataset_find_child (set, "controls"));
+    CsvPlace place = { out, names[c] };
     mhar_csv_interventions (set, append_csv_number, &place);
     mhar_csv_reads (set, append_csv_number, &place);
   }

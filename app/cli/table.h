@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 /* The table of `sets` (MharDataset *) as text, ending with a newline; g_free. Absent probes have no rows. */
 char *mhar_table_format (const GPtrArray *sets, MharTableStyle style);
 
-/* What the columns are called: base names of the checkpoints, or whole paths where two base names are alike. g_strfreev. */
+/* What the columns are called: base names of the checkpoints, or whole paths where two base names are alike, or
+ * these with their places where they are alike too. g_strfreev. */
 char **mhar_table_names (const GPtrArray *sets);
 
 /* The rows but for controls and interventions, as lines of cells (char **, label first); a heading is a line of one cell.

@@ -23,7 +23,7 @@ def good(scratch):
     return path
 
 
-JOBS = [[], ["--json"], ["--table", "csv"], ["--figure-kind", "kl", "--first-sites", "0"], ["--figure-kind", "depth-map"], ["--figure-kind", "collinearity"], ["--figure-kind", "reads"]]
+JOBS = [[], ["--json"], ["--table", "csv"], ["--figure-kind", "kl"], ["--figure-kind", "depth-map", "--first-sites", "0"], ["--figure-kind", "collinearity"], ["--figure-kind", "reads"]]
 
 
 def no(scratch, path, *words):

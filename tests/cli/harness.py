@@ -128,8 +128,8 @@ def read_tensors(path):
             for k, v in header.items()}
 
 
-def write_tensors(path, tensors):
-    header, blobs, at = {}, [], 0
+def write_tensors(path, tensors, metadata=None):
+    header, blobs, at = {"__metadata__": metadata} if metadata else {}, [], 0
     for name, (dtype, shape, data) in tensors.items():
         header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [at, at + len(data)]}
         blobs.append(data)

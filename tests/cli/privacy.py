@@ -60,7 +60,7 @@ def check_clean(scratch, words, files, output):
         assert word not in output, (word, output[:500])
 
 
-RUN = ["--tokens", "ids.u16", "--max-tokens", "200", "--context", "32", "--null-draws", "2", "--device", "cpu"]
+RUN = ["--max-tokens", "200", "--context", "32", "--null-draws", "2", "--device", "cpu"]
 
 
 def words_of(scratch):
@@ -76,7 +76,7 @@ def outputs(place):
 @case
 def relative_names_tell_nothing(scratch):
     home, env = planted(scratch)
-    result = succeed("model", *RUN, "-o", "run.h5", "--figure", "run.pdf", "--json", "--reads", cwd=home, env=env)
+    result = succeed("model", "--tokens", "ids.u16", *RUN, "-o", "run.h5", "--figure", "run.pdf", "--json", "--reads", cwd=home, env=env)
     for ending in ("svg", "png"):
         succeed("--from", "run.h5", "--figure", f"run.{ending}", cwd=home, env=env)
     check_clean(scratch, words_of(scratch), [home / f"run.{e}" for e in ("h5", "pdf", "svg", "png")], result.out)
@@ -85,7 +85,7 @@ def relative_names_tell_nothing(scratch):
 @case
 def private_reduces_paths_to_their_names(scratch):
     home, env = planted(scratch)
-    args = [home / "model", *RUN, "--tokens", home / "ids.u16", *outputs(home)]
+    args = [home / "model", "--tokens", home / "ids.u16", *RUN, *outputs(home)]
     plain = succeed(*args, "--json", env=env)
     assert USER in plain.out, "what is looked for would not be there anyway"
     result = succeed(*args, "--private", "--json", env=env)
@@ -118,6 +118,80 @@ def private_with_everything_else(scratch):
 
 
 @case
+def private_without_a_run(scratch):
+    """--info, --sites and --verify, as text and as JSON."""
+    home, env = planted(scratch)
+    copy_checkpoint(FULL, home / "second")
+    succeed(home / "model", "--save-reference", home / "ours.safetensors", "--tokens", home / "ids.u16", "--max-tokens", "8", "--device", "cpu", env=env)
+    for job in (["--info"], ["--sites"], ["--verify", home / "ours.safetensors", "--device", "cpu"]):
+        for more in ([], ["--json"]):
+            both = [home / "model"] + ([home / "second"] if job[0] != "--verify" else [])
+            plain = succeed(*job, *both, *more, env=env).out
+            shown = succeed(*job, *both, *more, "--private", env=env).out
+            assert USER in plain or not more and job[0] == "--verify", plain
+            check_clean(scratch, words_of(scratch), [], shown)
+            reduced = plain.replace(f"{home}/", "")
+            if more and job[0] == "--verify":
+                reduced = reduced.replace("--json", "--json --private")
+            assert shown == reduced, (shown, reduced)
+
+
+@case
+def private_of_a_run_that_was_not(scratch):
+    """What --from makes of a file that is full of paths: table, JSON, figure, report."""
+    home, env = planted(scratch)
+    (home / "steps").mkdir()
+    for step in (10, 20):
+        copy_checkpoint(FULL, home / "steps" / f"checkpoint-{step}")
+    copy_checkpoint(MH, home / "a b's", {"tie_word_embeddings": False})
+    args = ["--tokens", home / "ids.u16", *RUN]
+    clean = lambda files, *results: check_clean(scratch, words_of(scratch), files, "".join(r.out + r.err for r in results))
+    for what in ([home / "a b's"], ["--compare", home / "steps" / "checkpoint-10", home / "steps" / "checkpoint-20"], ["--series", home / "steps"]):
+        succeed(*what, *args, "-o", home / "run.h5", "-q", env=env)
+        assert USER in succeed("--from", home / "run.h5", "--json").out
+        for more in ([], ["--json"], ["--table", "csv"], ["--figure", scratch / "x.svg"], *([["--report", scratch / "rep"]] if "--series" not in what else [])):
+            clean([], succeed("--from", home / "run.h5", "--private", *more))
+        clean([scratch / "x.svg"])
+        if (scratch / "rep").exists():
+            clean([scratch / "rep" / "report.html", scratch / "rep" / "report.pdf"])
+    succeed(home / "a b's", *args, "-o", home / "run.h5", env=env)
+    said = report("--from", home / "run.h5", "--private")["command"]
+    assert said.startswith("mhar-probe 'a b'\\''s' --tokens ids.u16") and said.endswith("-o run.h5"), said
+    with h5py.File(home / "run.h5", "r+") as f:
+        f["provenance"].attrs["device_fallback"] = f"cannot open “/home/{USER}/lib/mhar-cuda.so”: no such file; 3 and/or 4 km/h"
+    succeed("--from", home / "run.h5", "--private", "--report", scratch / "rep")
+    clean([scratch / "rep" / "report.html"])
+
+
+@case
+def private_names_stay_apart(scratch):
+    for name in ("a/model", "b/model", "b/other"):
+        (scratch / name).parent.mkdir(exist_ok=True)
+        copy_checkpoint(MH, scratch / name)
+    three = ["a/model", "b/other", "b/model/"]
+    want = ["model (1)", "other", "model (3)"]
+    short = [*SHORT, "--private"]
+    assert [c["path"] for c in report(*three, *short, "-o", "run.h5", cwd=scratch)["checkpoints"]] == want
+    assert re.split(r"  +", succeed(*three, *short, cwd=scratch).out.splitlines()[0].strip()) == want
+    rows = succeed(*three, *short, "--table", "csv", cwd=scratch).out.splitlines()[1:]
+    assert list(dict.fromkeys(row.partition(",")[0] for row in rows)) == want
+    with h5py.File(scratch / "run.h5") as f:
+        assert [f[f"checkpoint_{i}"].attrs["path"] for i in range(3)] == want
+    for job in ("--info", "--sites"):
+        assert [c["path"] for c in json.loads(succeed(job, *three, "--private", "--json", cwd=scratch).out)] == want
+    two = report("--compare", "a/model", "b/model", *short, cwd=scratch)["compare"]
+    assert (two["a"], two["b"]) == ("model (1)", "model (2)")
+    # and without --private, what has one path twice or two paths of one name
+    for paths, name in ((("a/model", "b/model"), "b/model against a/model"), (("a/model", "a/model"), "a/model (2) against a/model (1)")):
+        out = succeed("--compare", *paths, *SHORT, cwd=scratch).out
+        assert name in out and name.split()[-1] in out.splitlines()[0], out
+    for place, step in (("a", 10), ("b", 20)):
+        copy_checkpoint(MH, scratch / place / f"step-{step}")
+    series = report("--series", "a/step-10", "b/step-20", *short, cwd=scratch)["series"]
+    assert series["path"] == ["step-10", "step-20"] and series["step"] == [10, 20]
+
+
+@case
 def private_runs_that_go_on(scratch):
     home, env = planted(scratch)
     args = [home / "model", *RUN, "--tokens", home / "ids.u16", "--max-tokens", "20000", "--private", "--checkpoint-every", "4", "-q", "-o", home / "run.h5"]
@@ -146,7 +220,7 @@ def a_state_that_another_could_have_planted_is_not_followed(scratch):
 
 @case
 def nothing_is_written_elsewhere_nor_under_a_name_that_can_be_guessed(scratch):
-    """Every file that is made has a name with six random characters, or is one that was asked for."""
+    """Every file that is made has a name with six random characters, or is one that was asked for, or the lock of a folder of ours."""
     if shutil.which("strace") is None:
         raise Skip("there is no strace")
     log = scratch / "log"
@@ -164,7 +238,7 @@ def nothing_is_written_elsewhere_nor_under_a_name_that_can_be_guessed(scratch):
     assert not network, network[:5]
     for line in lines:
         made = re.search(r'(?:openat|open|creat)\([^"]*"([^"]+)", [^)]*O_CREAT', line)
-        if made and "/dev/" not in made[1] and not re.search(r"\.[A-Za-z0-9]{6}$", made[1]):
+        if made and "/dev/" not in made[1] and made[1] != str(place / "x.h5.part" / "lock") and not re.search(r"\.[A-Za-z0-9]{6}$", made[1]):
             raise AssertionError(line)
         if made:
             assert "O_EXCL" in line or "/dev/" in made[1], line

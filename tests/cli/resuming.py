@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A run that saves its state goes on after any death with the same bits; one that is another is refused by what differs."""
 import random
+import signal
 import time
 
 import h5py
@@ -10,7 +11,8 @@ import numpy as np
 from harness import *
 
 # Batches of four windows, the last one short; saved after every two batches.
-LONG = ["--tokens", IDS, "--max-tokens", "2411", "--context", "16", "--batch", "4", "--null-draws", "4", "--device", "cpu"]
+OF_IDS = ["--max-tokens", "2411", "--context", "16", "--batch", "4", "--null-draws", "4", "--device", "cpu"]
+LONG = ["--tokens", IDS, *OF_IDS]
 EVERY = ["--checkpoint-every", "8"]
 OWN = {"time", "history"}  # what each run has of its own
 
@@ -124,17 +126,84 @@ def what_was_saved_is_not_overwritten(scratch):
 
 @case
 def another_command_is_refused(scratch):
+    """By what differs, then and now; of what changes no number nothing is said."""
     interrupted(scratch, MH, *BASE)
-    check_refusal(probe(MH, *BASE, "--seed", "1", "--resume", cwd=scratch), 2, "another command", "--seed 1")
-    check_refusal(probe(MH, *BASE, "--kl", "--resume", cwd=scratch), 2, "another command", "--kl")
-    succeed(MH, *BASE, "--resume", cwd=scratch)
+    for more, words in ((["--seed", "1"], ["another --seed (then 0, now 1)"]), (["--kl"], ["another --depth-maps (then yes, now no)", "--collinearity"]),
+                        (["--slices", "8"], ["--slices (then 4, now 8)"]), (["--ablate", "*:oldest"], ["--ablate (then none, now *:oldest)"]),
+                        (["--save-weights"], ["--save-weights (then no, now f32)"]), (["--context", "8", "--batch", "2"], ["--context (then 16, now 8), another --batch"]),
+                        (["--seed=1", "--batch=2", "--context=8", "--skip-first=1", "--null-draws=2"], ["and more"]), ([FULL], ["another checkpoint 2 (then none, now mini-full, SHA-256"])):
+        check_refusal(probe(MH, *BASE, *more, "--resume", cwd=scratch), 2, "run.h5.part is of a run with", "remove the folder", *words)
+    (scratch / "ids.u16").symlink_to(IDS)
+    shutil.copy(MH / "config.json", scratch / "config.json")
+    succeed(f"{MH}/", *BASE, "--json", "--seed", "0", "--slices", "4", "--slicing", "contiguous", "--all", "--checkpoint-every", "3", "--figure", "f.svg",
+            "--first-sites", "3", "--private", "--digest", "--strict", "--progress", "always", "--config", "config.json", "--resume", cwd=scratch)
+    assert "sha256_files" in h5py.File(scratch / "run.h5")["checkpoint_0"].attrs
+
+
+@case
+def the_second_of_two_processes_waits_outside(scratch):
+    args = [MH, *BASE, "--resume"]
+    for place in ("two", "whole"):
+        (scratch / place).mkdir()
+    two = {"cwd": scratch / "two"}
+    first = start(*args, **two, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not (scratch / "two" / "run.h5.part" / "state.h5").exists():
+        time.sleep(0.001)
+    first.send_signal(signal.SIGSTOP)
+    for kind in (args, args[:-1], [FULL, *args[1:]]):
+        check_refusal(probe(*kind, **two), 3, "run.h5.part", "another process", "-o")
+    first.kill()  # whose lock goes with it
+    first.communicate()
+    assert first.returncode == -9 and (scratch / "two" / "run.h5.part" / "lock").exists()
+    assert succeed(*args, **two).out == succeed(*args, cwd=scratch / "whole").out
+    assert listing(scratch / "two") == ["run.h5"]
+    same_files(scratch / "two" / "run.h5", scratch / "whole" / "run.h5")
+
+
+@case
+def many_at_once_leave_one_result(scratch):
+    """Whoever comes meanwhile is refused; nobody harms another, and the folder is gone at the end."""
+    args = [MH, *BASE, "--max-tokens", "400", "--null-draws", "0", "--resume"]
+    (scratch / "whole").mkdir()
+    want = succeed(*args, cwd=scratch / "whole")
+    done = 0
+    for _ in range(3):
+        ours = [start(*args, cwd=scratch, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
+        for process in ours:
+            out, err = process.communicate(timeout=60)
+            assert process.returncode in (0, 3), err
+            assert process.returncode == 0 or b"another process" in err, err
+            assert process.returncode == 3 or out.decode() == want.out
+            done += process.returncode == 0
+        assert listing(scratch) == ["run.h5", "whole"]
+        same_files(scratch / "run.h5", scratch / "whole" / "run.h5")
+    assert done >= 3
+
+
+@case
+def a_lock_that_is_no_file(scratch):
+    (scratch / "run.h5.part").mkdir()
+    (scratch / "elsewhere").write_text("mine")
+    lock = scratch / "run.h5.part" / "lock"
+    lock.symlink_to("../elsewhere")
+    check_refusal(probe(MH, *BASE, cwd=scratch), 1, "run.h5.part/lock")
+    assert (scratch / "elsewhere").read_text() == "mine" and lock.is_symlink()
+    lock.unlink()
+    lock.mkdir()
+    check_refusal(probe(MH, *BASE, cwd=scratch), 1, "run.h5.part/lock")
+
+
+@case
+def nothing_saved_leaves_no_folder(scratch):
+    check_refusal(probe(MH, *BASE, "--skip-first", "5000", cwd=scratch), 3)
+    assert listing(scratch) == [], listing(scratch)
 
 
 @case
 def another_text_is_refused(scratch):
     ids = bytearray(IDS.read_bytes())
     (scratch / "ids.u16").write_bytes(ids)
-    args = [MH, *LONG, "--tokens", "ids.u16", *EVERY, "-q", "-o", "run.h5"]
+    args = [MH, *OF_IDS, "--tokens", "ids.u16", *EVERY, "-q", "-o", "run.h5"]
     interrupted(scratch, *args)
     ids[4000] ^= 1
     (scratch / "ids.u16").write_bytes(ids)
@@ -164,7 +233,8 @@ def damaged_state_is_refused(scratch):
         for size in (0, 100, len(kept[name]) // 2, len(kept[name]) - 1):
             (folder / name).write_bytes(kept[name][:size])
             result = probe(MH, *BASE, "--resume", cwd=scratch)
-            check_refusal(result, 3, ".h5")
+            check_refusal(result, 3, f"run.h5.part/{name}", "remove", "run.h5.part")
+            assert "-o" not in result.err and "make" not in result.err, result
             (folder / name).write_bytes(kept[name])
     (folder / "000000.h5").unlink()
     check_refusal(probe(MH, *BASE, "--resume", cwd=scratch), 3, "000000.h5")
@@ -183,6 +253,33 @@ def damaged_state_is_refused(scratch):
 
 
 @case
+def what_is_no_state_is_refused(scratch):
+    """Another's file, one of ours that is something else, and no file at all: each by its name, with what to do."""
+    folder = interrupted(scratch, MH, *BASE)
+    state = folder / "state.h5"
+    kept = state.read_bytes()
+    succeed(MH, *SHORT, "-o", scratch / "results.h5")
+    with h5py.File(scratch / "foreign.h5", "w", libver="latest") as f:
+        f["x"] = [1, 2]
+    with h5py.File(scratch / "emptied.h5", "w", libver="latest") as f, h5py.File(state) as g:
+        for k, v in g.attrs.items():
+            f.attrs[k] = v
+        g.copy("identity", f)
+    for words, put in (("mhar_schema", "foreign.h5"), ("is not the state of a run", "results.h5"), ("state of a run", "emptied.h5"),
+                       ("not an HDF5 file", IDS)):
+        shutil.copy(scratch / put, state)
+        check_refusal(probe(MH, *BASE, "--resume", cwd=scratch), 3, "state.h5", words, "run.h5.part", "remove the folder", "start")
+    state.unlink()
+    for make in (state.mkdir, lambda: os.mkfifo(state), lambda: state.symlink_to("nowhere")):
+        make()
+        check_refusal(probe(MH, *BASE, "--resume", cwd=scratch, timeout=20), 3, "run.h5.part/state.h5", "remove the folder")
+        check_refusal(probe(MH, *BASE, cwd=scratch), 2, "run.h5.part", "--resume")
+        state.rmdir() if state.is_dir() else state.unlink()
+    state.write_bytes(kept)
+    succeed(MH, *BASE, "--resume", cwd=scratch)
+
+
+@case
 def sums_of_another_shape_are_refused(scratch):
     folder = interrupted(scratch, MH, *BASE)
     with h5py.File(folder / "000000.h5", "r+") as f:
@@ -192,7 +289,6 @@ def sums_of_another_shape_are_refused(scratch):
 
 @case
 def interrupted_by_the_keyboard(scratch):
-    import signal
     args = [MH, *BASE, "--max-tokens", "28000"]
     process = start(*args, cwd=scratch, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     while not (scratch / "run.h5.part" / "state.h5").exists():

@@ -200,4 +200,18 @@ def a_good_file_after_all_that(scratch):
         assert f["checkpoint_0"].attrs["path"] == str(MH)
 
 
+@case
+def queries_of_many_checkpoints(scratch):
+    """--weights-only, which runs nothing, ends as a run does."""
+    (scratch / "w.h5").write_bytes(b"old")
+    process = start("--weights-only", *([DEMO / "mhar"] * 800), "-o", scratch / "w.h5", **PIPES)
+    while "model.safetensors" not in Path(f"/proc/{process.pid}/maps").read_text():
+        assert process.poll() is None
+        time.sleep(0.002)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and out == b"" and err == b"mhar-probe: interrupted; nothing was written\n", (process.returncode, err)
+    assert listing(scratch) == ["w.h5"] and (scratch / "w.h5").read_bytes() == b"old"
+
+
 main()

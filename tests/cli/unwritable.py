@@ -12,13 +12,15 @@ from harness import *
 ROOT = os.geteuid() == 0
 
 
-def run_failed(result, *words):
+def run_failed(result, *words, table=False):
+    """Exit 1, one sentence; the table with it where what fails is found out at the end (None: or not)."""
     assert result.code == 1, str(result)
     lines = result.err.splitlines()
     assert len(lines) == 1 and lines[0].startswith("mhar-probe: ") and not lines[0].endswith("."), str(result)
     for word in words:
         assert str(word) in lines[0], f"“{word}” is not in the message\n{result}"
-    assert result.out == "", str(result)
+    assert table is None or (result.out != "") == table, str(result)
+    assert result.out == "" or "collinearity" in result.out.lower(), str(result)
 
 
 def listing(folder):
@@ -43,6 +45,16 @@ def name_is_a_folder(scratch, option, name):
     (scratch / name).mkdir()
     run_failed(probe(MH, *SHORT, option, scratch / name), name)
     assert listing(scratch) == [name] and listing(scratch / name) == []
+
+
+@case
+def folders_that_take_no_file(scratch):
+    """Told before anything runs, of what is wanted as well as where."""
+    for args in (["-o", "/proc/x.h5"], ["--figure", "/proc/x.pdf"], ["--save-reference", "/proc/x.safetensors"], ["--report", "/proc"]):
+        ids = SHORT[:6] if "reference" in args[0] else SHORT
+        run_failed(probe(MH, *ids, "--device", "cpu", *args), "/proc/", "folder /proc", "another folder")
+    for args in (["-o", scratch], ["-o", f"{scratch}/"], ["--save-reference", scratch]):
+        run_failed(probe(MH, *(SHORT[:6] if "reference" in args[0] else SHORT), *args), scratch, "file")
 
 
 @contextlib.contextmanager
@@ -80,7 +92,8 @@ def full_disk(scratch, option, name, old):
         with mounted(place, "-o", f"size={kib}k"):
             if old:
                 (place / name).write_bytes(b"old")
-            run_failed(probe(MH, *SHORT, *(["--first-sites", "0"] if option != "-o" else []), option, place / name), name.split(".")[0])
+            run_failed(probe(MH, *SHORT, *(["--first-sites", "0"] if option != "-o" else []), option, place / name), name.split(".")[0],
+                       table=None if option == "-o" else True)
             assert listing(place) == ([name] if old else []), listing(place)
             assert not old or (place / name).read_bytes() == b"old"
 
@@ -90,7 +103,7 @@ def file_size_limit(scratch, option, name):
     (scratch / name).write_bytes(b"old")
     for size in (0, 4096, 10000):
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-        run_failed(probe(MH, *SHORT, option, scratch / name, preexec_fn=limit), "out")
+        run_failed(probe(MH, *SHORT, option, scratch / name, preexec_fn=limit), "out", table=None if option == "-o" else True)
         assert listing(scratch) == [name] and (scratch / name).read_bytes() == b"old"
 
 
@@ -122,8 +135,31 @@ def disk_full_when_a_saved_run_is_drawn(scratch):
     place.mkdir()
     succeed(MH, *SHORT, "-o", scratch / "run.h5")
     with mounted(place, "-o", "size=4k"):
-        run_failed(probe("--from", scratch / "run.h5", "--figure", place / "out.png"), "out")
+        run_failed(probe("--from", scratch / "run.h5", "--figure", place / "out.png"), "out", table=True)
         assert listing(place) == []
+
+
+@case
+def a_figure_that_fails_costs_no_table(scratch):
+    figure = f" --figure {scratch}/f.png --first-sites 0"
+    for more in ([], ["--json"]):
+        plain = succeed(MH, *SHORT, *more)
+        for size in (0, 20000):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+            drawn = probe(MH, *SHORT, *figure.split(), *more, preexec_fn=limit)
+            run_failed(drawn, "f.png", table=True)
+            assert drawn.out.replace(figure, "") == plain.out, drawn
+
+
+@case
+def a_figure_that_fails_costs_no_file(scratch):
+    place = scratch / "place"
+    place.mkdir()
+    plain = succeed(MH, *SHORT, "-o", scratch / "a.h5")
+    with mounted(place, "-o", "size=8k"):
+        drawn = probe(MH, *SHORT, "-o", scratch / "b.h5", "--figure", place / "f.png")
+    run_failed(drawn, "f.png", table=True)
+    assert drawn.out == plain.out == succeed("--from", scratch / "b.h5").out
 
 
 @case

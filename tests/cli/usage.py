@@ -56,11 +56,45 @@ for title, words, args in [
     ("--json with --devices", "--json", ["--devices", "--json"]),
     ("deviation of one head", "one routing head", [FULL, *SHORT, "--figure", "x.pdf", "--figure-kind", "deviation"]),
     ("depth map of a plain Transformer", "collinearity", [PLAIN, *SHORT, "--figure", "x.pdf", "--figure-kind", "depth-map"]),
-    ("coefficients of a model without hyper-connections", "depth-map or kl", [MH, *SHORT, "--figure", "x.pdf", "--figure-kind", "coefficients"]),
+    ("coefficients of a model without hyper-connections", "choose deviation, kl, collinearity or depth-map", [MH, *SHORT, "--figure", "x.pdf", "--figure-kind", "coefficients"]),
     ("coefficients of a plain Transformer", "choose collinearity", [PLAIN, *SHORT, "--figure", "x.pdf", "--figure-kind", "coefficients"]),
     ("disagreement of a hyper-connected model", "coefficients or collinearity", [FIXTURES / "mini-hyper", *SHORT, "--figure", "x.pdf", "--figure-kind", "kl"]),
     ("coefficients without their probe", "--depth-maps", [FIXTURES / "mini-hyper", *SHORT, "--kl", "--figure", "x.pdf", "--figure-kind", "coefficients"]),
     ("figure of a probe that was not asked for", "--kl", [MH, *SHORT, "--collinearity", "--figure", "x.pdf", "--figure-kind", "kl"]),
+    ("figure of interventions alone", "--depth-maps", [MH, *SHORT, "--consensus", "--figure", "x.pdf"]),
+    ("figure of an ablation map without its kind", "choose ablation", [MH, *SHORT, "--ablation-map", "--figure", "x.pdf"]),
+    ("figure of a depth map of one head without its kind", "choose depth-map", [FULL, *SHORT, "--depth-maps", "--figure", "x.pdf"]),
+    ("figure of disagreement of a plain Transformer", "--collinearity", [PLAIN, *SHORT, "--kl", "--figure", "x.pdf"]),
+    ("ablation without its map", "--ablation-map", [MH, *SHORT, "--consensus", "--figure", "x.pdf", "--figure-kind", "ablation"]),
+    ("reads without their probe", "--reads", [MH, *SHORT, "--figure", "x.pdf", "--figure-kind", "reads"]),
+    ("ablation of a report without its map", "--ablation-map", [MH, *SHORT, "--report", "r", "--figure", "x.pdf", "--figure-kind", "ablation"]),
+    ("one of two cannot be drawn", "mini-baseline reads nothing", [MH, PLAIN, *SHORT, "--figure", "x.pdf", "--figure-kind", "kl"]),
+    ("--digest without -o", "-o FILE.h5", [MH, *SHORT, "--digest"]),
+    ("--digest of weights alone without -o", "-o FILE.h5", [MH, "--weights-only", "--digest"]),
+    ("kind of a null of no draws", "--null-draws 0", [MH, "--null-draws", "0", "--null-kind", "random"]),
+    ("norm of a null of no draws", "--null-draws 0", [MH, "--null-draws", "0", "--null-norm", "slice"]),
+    ("tokens of a null of no draws", "--null-draws 0", [MH, "--null-draws", "0", "--null-tokens", "5"]),
+    ("null of collinearity", "--kl and --depth-maps", [MH, "--collinearity", "--null-kind", "swapped"]),
+    ("slices without their probe", "--slices is about --kl", [FULL, "--depth-maps", "--slices", "8"]),
+    ("slicing without its probe", "--slicing is about --kl", [FULL, "--collinearity", "--slicing", "both"]),
+    ("matched sources without their probe", "--match-sources is about --kl", [FULL, "--depth-maps", "--match-sources", "3"]),
+    ("first sites of a plot", "the kind kl is none", [MH, "--figure", "x.pdf", "--figure-kind", "kl", "--first-sites", "3"]),
+    ("first sites of a series", "the kind series is none", ["--series", "x", "--figure", "x.pdf", "--first-sites", "3"]),
+    ("an intervention twice", "asks for L3.mlp:embed twice", [MH, "--ablate", "L3.mlp:embed,*:oldest", "--ablate", "L3.mlp:embed"]),
+    ("an intervention twice in one", "asks for consensus=* twice", [MH, "--consensus", "--consensus=*"]),
+    *((f"two of {o}", f"{o} is given twice", [MH, o, "a.u16", f"{o}=a.u16"]) for o in ("--text", "--tokens", "--config", "--map", "--output", "--verify", "--report")),
+    ("two figures", "--figure is given twice", [MH, "-f", "a.pdf", "--figure", "b.pdf"]),
+    ("two prompts", "--prompt is given twice", [MH, "-p", "a", "-p", "b"]),
+    ("a value that stands apart: consensus", "--consensus=L3.mlp", [MH, *SHORT, "--consensus", "L3.mlp"]),
+    ("a value that stands apart: reads", "--reads=L3.mlp:2:embed", ["--reads", "L3.mlp:2:embed", MH, *SHORT]),
+    ("a value that stands apart: swap-heads", "--swap-heads=0-1", ["--compare", MH, MH, "--swap-heads", "0-1"]),
+    ("near: drop", "--ablate may be meant", [MH, "--drop", "L3.mlp:embed"]),
+    ("near: a slip", "--figure may be meant", [MH, "--figrue", "x.pdf"]),
+    ("near: with its value", "--max-tokens may be meant", [MH, "--max-token=5"]),
+    ("near: the beginning", "--collinearity may be meant", [MH, "--collin"]),
+    ("near: another writing", "--null_draws; --null-draws may be meant", [MH, "--null_draws"]),
+    ("near: one dash", "--consensus may be meant", [MH, "-consensus"]),
+    ("near: nothing", "Unknown option --zebra-crossing; see", [MH, "--zebra-crossing"]),
     ("a kind of null that is none", "random, shuffled, swapped", [MH, "--null-kind", "random,blue"]),
     ("a kind of null twice", "each once", [MH, "--null-kind", "random,random"]),
     ("a slicing that is none", "contiguous, interleaved", [MH, "--slicing", "odd"]),
@@ -81,13 +115,13 @@ RUNS = ["--context=8", "--max-tokens=8", "--skip-first=1", "--batch=1", "--max-m
 MODEL = ["--device=cpu", "--precision=fp32", "--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--routing=plain"]
 OUTPUT = ["--digest", "--table=csv", "--json", "--figure-kind=kl", "--first-sites=3", "--theme=dark", "--style=authors", "--private"]
 for job, args, heeded in [
-    ("--from", ["--from", "x.h5"], ["--table=csv", "--json"]),
+    ("--from", ["--from", "x.h5"], ["--table=csv", "--json", "--private"]),
     ("--merge", ["--merge", "x.h5", "y.h5"], ["--table=csv", "--json", "--private"]),
-    ("--info", ["--info", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json"]),
-    ("--sites", ["--sites", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json"]),
+    ("--info", ["--info", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json", "--private"]),
+    ("--sites", ["--sites", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--block-delta=true", "--strict", "--json", "--private"]),
     ("--weights-only", ["--weights-only", MH], ["--config=c.json", "--map=m.json", "--heads=2", "--slices=4", "--slicing=interleaved", "--digest",
                                                 "--table=csv", "--json", "--private"]),
-    ("--verify", ["--verify", "r", MH], [*MODEL, "--json"]),
+    ("--verify", ["--verify", "r", MH], [*MODEL, "--json", "--private"]),
     ("--save-reference", ["--save-reference", "r", MH], [*MODEL, "--context=8", "--max-tokens=8"]),
     ("--devices", ["--devices"], []),
 ]:
@@ -120,10 +154,58 @@ for option in ("--text", "--tokens", "--config", "--map", "-o", "--figure", "--v
 @case
 def what_is_heeded_is_not_refused(scratch):
     succeed("--info", MH, "--heads", "2", "--strict", "--json", "--quiet", "--progress", "never")
-    succeed("--weights-only", MH, "--slices", "8", "--slicing", "interleaved", "--heads", "4", "--digest", "--table", "csv", "-q")
+    succeed("--weights-only", MH, "--slices", "8", "--slicing", "interleaved", "--heads", "1", "--digest", "--table", "csv", "-q", "-o", scratch / "w.h5")
     succeed(MH, *SHORT, "-o", scratch / "run.h5")
     succeed("--from", scratch / "run.h5", "--figure", scratch / "x.svg", "--figure-kind", "depth-map", "--first-sites", "0", "--theme", "dark",
             "--style", "authors", "--json", "-q", "--progress", "never")
+
+
+@case
+def save_weights_and_its_value(scratch):
+    """Bare, with "=" and apart, before and after the checkpoint: never the checkpoint for the value."""
+    import h5py
+    for words, dtype in (([MH, "--save-weights"], "f4"), (["--save-weights", MH], "f4"), (["--save-weights=f16", MH], "f2"), (["--save-weights", "f16", MH], "f2"),
+                         ([MH, "--save-weights", "f32"], "f4"), ([MH, "--save-weights", "no"], None), (["--save-weights", "--", MH], "f4")):
+        at = words.index("--") if "--" in words else len(words)
+        succeed(*words[:at], *SHORT, "-o", scratch / "run.h5", *words[at:])
+        with h5py.File(scratch / "run.h5") as f:
+            capture = f["checkpoint_0"].get("capture")
+            assert (capture["weight"].dtype if capture else None) == dtype, words
+    folder = copy_checkpoint(MH, scratch / "f16")
+    succeed("--save-weights", "./f16", *SHORT, "-o", scratch / "run.h5", cwd=scratch)
+    assert folder.is_dir()
+
+
+@case
+def what_only_the_checkpoint_tells(scratch):
+    """A warning, or with --strict a refusal, where no checkpoint of the line heeds an option."""
+    def told(words, *args):
+        found = succeed(*args)
+        lines = [l for l in found.err.splitlines() if "changes nothing" in l]
+        assert len(lines) == 1 and lines[0].startswith(f"mhar-probe: warning: {words}"), found
+        assert found.out == succeed(*args, "-q").out and succeed(*args, "-q").err == ""
+        if "--weights-only" not in args:
+            check_refusal(probe(*args, "--strict"), 2, words, "changes nothing", "--strict")
+    hyper = FIXTURES / "mini-hyper"
+    quick = ["--tokens", IDS, "--max-tokens", "40", "--context", "20", "--device", "cpu"]
+    told("--block-delta", MH, *quick, "--block-delta", "true")
+    told("--block-delta", "--info", MH, FULL, "--block-delta", "recursive")
+    told("--block-delta", "--sites", MH, "--json", "--block-delta", "recursive")
+    told("--slices", MH, *quick, "--slices", "8")
+    told("--slicing", MH, hyper, *quick, "--slicing", "interleaved")
+    told("--match-sources", MH, *quick, "--match-sources", "3")
+    told("--null-kind", PLAIN, *quick, "--null-kind", "shuffled")
+    told("--null-tokens", FULL, *quick, "--depth-maps", "--null-tokens", "9")
+    told("--slices", MH, "--weights-only", "--slices", "8")
+    reference = FIXTURES / "authors" / "mini-full_mh.safetensors"
+    told("--block-delta", MH, "--verify", reference, "--device", "cpu", "--block-delta", "true")
+    check_refusal(probe(MH, *quick[:4], "--save-reference", scratch / "r", "--device", "cpu", "--block-delta", "true", "--strict"), 2, "--block-delta")
+    assert not (scratch / "r").exists()
+    for args in (["--info", FIXTURES / "mini-delta_block", "--block-delta", "true"], [FULL, MH, *quick, "--slices", "8", "--match-sources", "3"],
+                 [MH, *quick, "--slices", "8", "--null-norm", "slice"], [MH, *quick, "--depth-maps", "--null-tokens", "9"],
+                 [PLAIN, MH, *quick, "--null-kind", "shuffled"], [MH, *quick, "--null-query", "--null-norm", "slice", "--slices", "8"],
+                 [FULL, "--weights-only", "--slices", "8"]):
+        assert "changes nothing" not in succeed(*args).err, args
 
 
 # Every option that takes a number, against what is none or out of its range.
@@ -197,16 +279,110 @@ def devices(scratch):
     assert re.match(r"cpu +\S", text) and re.search(r"^cuda", text, re.M), text
 
 
+# Files that meet: each is looked for by what it is, not by how it is spelled.
+
+def clash(scratch, words, *args, **kw):
+    """Refused with every byte as it was."""
+    before = {p: p.read_bytes() for p in scratch.rglob("*") if p.is_file()}
+    listed = sorted(scratch.rglob("*"))
+    check_refusal(probe(*args, cwd=scratch, **kw), 2, *([words] if isinstance(words, str) else words))
+    assert sorted(scratch.rglob("*")) == listed and {p: p.read_bytes() for p in before} == before
+
+
 @case
 def an_input_is_never_the_output(scratch):
-    folder = copy_checkpoint(MH, scratch / "copy")
-    text = scratch / "text.txt"
-    text.write_text("some words of text")
-    for option, name, more in (("-o", folder / "model.safetensors", []), ("-o", folder / "config.json", []),
-                               ("-o", text, ["--text", text])):
-        before = name.read_bytes()
-        check_refusal(probe(folder, "--tokens", IDS, option, name) if not more else probe(folder, *more, option, name), 2)
-        assert name.read_bytes() == before, name
+    copy_checkpoint(MH, scratch / "run-a")
+    (scratch / "text.txt").write_text("some words of text")
+    shutil.copy(IDS, scratch / "ids.u16")
+    shutil.copy(scratch / "run-a" / "config.json", scratch / "other.json")
+    shutil.copy(DEMO / "text.txt", scratch / "x.h5")
+    os.link(scratch / "text.txt", scratch / "hard.h5")
+    os.link(scratch / "text.txt", scratch / "hard.pdf")
+    for name, to in (("soft.h5", "text.txt"), ("soft.svg", "ids.u16"), ("model.h5", "run-a/model.safetensors")):
+        (scratch / name).symlink_to(to)
+    (scratch / "here").symlink_to(".")
+    run = ["run-a", "--tokens", "ids.u16"]
+    for output in (["-o", "run-a/model.safetensors"], ["-o", "run-a/config.json"], ["-o", "model.h5"], ["-o", "./ids.u16"],
+                   ["-o", "here/ids.u16"], ["--figure", "soft.svg"], ["-o", "other.json", "--config", "other.json"]):
+        clash(scratch, [output[1], "overwritten", "another name"], *run, *output)
+    text = ["run-a", "--text", "text.txt"]
+    for output in (["-o", "text.txt"], ["-o", "hard.h5"], ["-o", "soft.h5"], ["--figure", "hard.pdf"], ["-o", scratch / "text.txt"]):
+        clash(scratch, ["is --text text.txt"], *text, *output)
+    clash(scratch, ["--save-reference", "run-a/model.safetensors"], *run, "--save-reference", "run-a/model.safetensors")
+    clash(scratch, ["--save-reference", "--text"], *text, "--save-reference", "hard.h5")
+    clash(scratch, ["-o", "the checkpoint's"], "--weights-only", "run-a", "-o", "model.h5")
+    with open(scratch / "text.txt", "rb") as text:
+        clash(scratch, ["hard.h5", "standard input"], "run-a", "--text", "-", "-o", "hard.h5", stdin=text)
+    with open(scratch / "x.h5", "ab") as out:  # >> of a shell
+        result = probe(*run, "-o", "x.h5", stdout=out, cwd=scratch)
+    assert result.code == 2 and "standard output" in result.err and "same file" in result.err, result
+    clash(scratch, ["overwritten", "bundled"], "run-a", "-o", DEMO / "text.txt")
+
+
+@case
+def a_series_and_an_archive_are_inputs_too(scratch):
+    copy_checkpoint(MH, scratch / "steps-10")
+    (scratch / "steps").mkdir()
+    (scratch / "steps-10").rename(scratch / "steps" / "step-10")
+    clash(scratch, "steps/step-10/model.safetensors", "--series", "steps", "--tokens", IDS, "-o", "steps/step-10/model.safetensors")
+    (scratch / "x.pt").write_bytes(b"x")
+    (scratch / "config.json").write_text("{}")
+    for output in ("x.pt", "./config.json"):
+        clash(scratch, [output, "the checkpoint"], "x.pt", "--tokens", IDS, "-o", output)
+
+
+@case
+def no_two_outputs_are_one_file(scratch):
+    (scratch / "rep").mkdir()
+    (scratch / "link.png").symlink_to("x.png")
+    (scratch / "x-2.svg").write_text("old")
+    os.link(scratch / "x-2.svg", scratch / "x.h5")
+    (scratch / "x.png").write_text("old")
+    (scratch / "rep" / "report.html").symlink_to("../x.png")
+    (scratch / "here").symlink_to("rep")
+    run = [MH, *SHORT]
+    for args in (["-o", "y.png", "--figure", "y.png"], ["-o", "y.png", "--figure", "./y.png"], ["-o", "x.png", "--figure", "link.png"],
+                 ["-o", "new/../y.png", "--figure", "y.png"], [FULL, "-o", "x.h5", "--figure", "x.svg"], [FULL, "-o", "y-1.svg", "--figure", "y.svg"],
+                 ["--compare", MH, "-o", "y-3.svg", "--figure", "y.svg"], ["--report", "rep", "--figure", "rep/report.pdf"],
+                 ["--report", "rep", "--figure", "here/report.pdf"], ["--report", "new", "--figure", "new/report.pdf"],
+                 ["--report", "rep", "--figure", "link.png"]):
+        clash(scratch, "name the same file", *run, *args)
+
+
+@case
+def what_a_saved_run_is_drawn_from_stays(scratch):
+    (scratch / "rep").mkdir()
+    for name in ("a.h5", "b.h5"):
+        shutil.copy(IDS, scratch / "ids.u16")
+        succeed(MH, *SHORT, *(["--max-tokens", "100"] if name == "a.h5" else []), "-o", name, cwd=scratch)
+    (scratch / "rep" / "report.html").symlink_to("../a.h5")
+    (scratch / "a.svg").symlink_to("a.h5")
+    clash(scratch, "is --from a.h5", "--from", "a.h5", "--figure", "a.svg")
+    clash(scratch, "is --from a.h5", "--from", "a.h5", "--report", "rep")
+    for output in (["-o", "b.h5"], ["--figure", "a.svg"]):
+        clash(scratch, [output[1], "is --merge"], "--merge", "a.h5", "b.h5", *output)
+    (scratch / "rep" / "report.html").unlink()
+    shutil.move(scratch / "b.h5", scratch / "rep" / "report.h5")
+    before = (scratch / "rep" / "report.h5").read_bytes()
+    succeed("--from", "rep/report.h5", "--report", "rep", cwd=scratch)  # which writes no report.h5
+    assert (scratch / "rep" / "report.h5").read_bytes() == before
+
+
+@case
+def the_folder_of_an_unfinished_run_has_nothing_else(scratch):
+    (scratch / "run.h5.part").mkdir()
+    shutil.copy(IDS, scratch / "run.h5.part" / "ids.u16")
+    args = [MH, *SHORT, "--checkpoint-every", "1", "-o", "run.h5"]
+    clash(scratch, ["run.h5.part/f.pdf lies in", "another name"], *args, "--figure", "run.h5.part/f.pdf")
+    clash(scratch, ["ids.u16 lies in", "with -o"], MH, "--tokens", "run.h5.part/ids.u16", "--checkpoint-every", "1", "-o", "run.h5")
+
+
+@case
+def a_dash_is_no_name(scratch):
+    for args in (["-o", "-"], ["--figure", "-"], ["--report", "-"], ["--save-reference", "-"], ["--tokens", "-"], ["--config", "-"], ["--map", "-"]):
+        clash(scratch, [args[0], "“-”"], MH, *args)
+    clash(scratch, ["--from", "“-”"], "--from", "-")
+    clash(scratch, ["--verify", "“-”"], MH, "--verify", "-")
 
 
 main()

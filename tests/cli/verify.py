@@ -262,8 +262,27 @@ def a_layout_that_could_be_either(scratch):
     tensors = read_tensors(oracle(scratch, MH, n=4))  # four tokens, four heads; site 3 has four sources
     del tensors["outputs"]
     refused(scratch, tensors, "weights.3", "[4, 4, 4]", "another number of tokens")
+    # what the file says of itself counts, where it says either
+    path = scratch / "said.safetensors"
+    turned = {**tensors, "weights.3": stored(floats(tensors, "weights.3").transpose(1, 2, 0))}
+    for order, given, good in (("sources,tokens,heads", tensors, True), ("tokens,heads,sources", tensors, False),
+                               ("sources,tokens,heads", turned, False), ("tokens,heads,sources", turned, True)):
+        write_tensors(path, given, {"weights_order": order})
+        result = probe(MH, "--verify", path, *CPU)
+        assert result.code == (0 if good else 1) and ("weights.3" in result.out.splitlines()[-1]) == (not good), (order, result)
+    write_tensors(path, tensors, {"weights_order": "heads first"})
+    check_refusal(probe(MH, "--verify", path, *CPU), 3, "weights.3", "weights_order")
     del tensors["weights.3"]
     agrees(scratch, tensors, 9)
+
+
+@case
+def our_own_reference_is_never_ambiguous(scratch):
+    for n in (2, 3, 4, 5):
+        path = scratch / f"{n}.safetensors"
+        for checkpoint, tensors in ((MH, 10), (FULL, 10)):
+            succeed(checkpoint, "--save-reference", path, "--tokens", IDS, "--max-tokens", str(n), *CPU)
+            assert f"{tensors} tensors agree" in succeed(checkpoint, "--verify", path, *CPU).out
 
 
 @case

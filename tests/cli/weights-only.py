@@ -137,7 +137,7 @@ for title, tensors, options, words in [
 ]:
     def refused(scratch, tensors, options, words):
         tensors, config = tensors if isinstance(tensors, tuple) else (tensors, "{}")
-        refuse(scratch, 3, words, "--weights-only", folder_of(scratch, tensors, config), *options, outputs=False)
+        refuse(scratch, 2 if options else 3, words, "--weights-only", folder_of(scratch, tensors, config), *options, outputs=False)
     add(f"refused: {title}", refused, tensors, options, words)
 
 

@@ -178,11 +178,11 @@ def keys_of(value):
 def check_together(folders):
     """Complaints about rows of --compare, and the keys that --compare and --series add but for intervals and numbers of checkpoints."""
     page = section("COMPARING")
-    rows = run("--compare", *[folders[1]] * 2, *SHORT_RUN, "--depth-maps", "--table", "markdown").stdout.split("\n\n")
+    rows = run("--compare", *[folders[1]] * 2, *SHORT_RUN, "--kl", "--depth-maps", "--table", "markdown").stdout.split("\n\n")
     labels = {re.sub(r" \(nat\)$", "", line.split("|")[1].strip()) for line in rows[1].splitlines()[2:]} if len(rows) > 2 else set()
     bad = [f"the man page does not explain the row “{x}” of a comparison" for x in sorted(labels) if f"**{x}**" not in page]
-    answers = [json.loads(run("--compare", *[folders[1]] * 2, *SHORT_RUN, "--depth-maps", "--json").stdout)["compare"],
-               json.loads(run("--compare", *folders, *SHORT_RUN, "--depth-maps", "--json").stdout)["compare"]]
+    answers = [json.loads(run("--compare", *[folders[1]] * 2, *SHORT_RUN, "--kl", "--depth-maps", "--json").stdout)["compare"],
+               json.loads(run("--compare", *folders, *SHORT_RUN, "--kl", "--depth-maps", "--json").stdout)["compare"]]
     keys = {key for key in keys_of(answers) if not key.endswith("_interval")} | {"js_matched_interval"}
     return bad + ([] if len(labels) > 8 else ["a comparison has hardly any rows"]), keys
 
@@ -194,7 +194,7 @@ def check_output_words():
     rows = run(*folders, *SHORT_RUN, "--table", "markdown").stdout.splitlines()[2:]
     weights, answered = (run("--weights-only", *folders, "-q", *how) for how in (["--table", "markdown"], ["--json"]))
     rows += weights.stdout.splitlines()[2:]
-    edited = [run(folders[1], *SHORT_RUN, "--ablation-map", "--reads", *how)
+    edited = [run(folders[1], *SHORT_RUN, "--kl", "--ablation-map", "--reads", *how)
               for how in (["--table", "markdown"], ["--json", "--uniform"])]
     rows += edited[0].stdout.splitlines()[2:]
     if edited[0].returncode or edited[1].returncode:
@@ -221,7 +221,7 @@ def check_schema():
     with tempfile.TemporaryDirectory() as folder:
         weights, apart, out = (os.path.join(folder, name) for name in ("w.h5", "c.h5", "out.h5"))
         run("--weights-only", demo, "-q", "-o", weights)
-        run("--compare", demo, demo, *SHORT_RUN, "--depth-maps", "-o", apart)
+        run("--compare", demo, demo, *SHORT_RUN, "--kl", "--depth-maps", "-o", apart)
         with h5py.File(weights) as f, h5py.File(apart) as g:
             for name, field in [*f["checkpoint_0"].items(), *g["compare"].items()]:
                 if name.endswith(("_low", "_high")):
@@ -232,7 +232,7 @@ def check_schema():
                     bad.append(f"the schema lacks {name}")
                 elif field.attrs.get("CLASS") != b"DIMENSION_SCALE" and dims not in row.group(1) and name not in ("site_label", "n_sources", "n_heads"):
                     bad.append(f"the schema gives {name} the dimensions {row.group(1).strip()}, the file {dims}")
-        run(os.path.join(DATA, "demo", "mhar"), *SHORT_RUN, "--ablation-map", "--uniform", "--reads", "-o", out)
+        run(os.path.join(DATA, "demo", "mhar"), *SHORT_RUN, "--kl", "--ablation-map", "--uniform", "--reads", "-o", out)
         with h5py.File(out) as f:
             for group in ("interventions", "ablation_map", "reads"):
                 about = " ".join(row for row in text.splitlines() if row.startswith(f"| `{group}/"))

@@ -41,6 +41,8 @@ test_good (void)
   g_assert_cmpuint (mhar_safetensors_find (file, "flag")->n_dims, ==, 0);
   g_assert_cmpuint (mhar_safetensors_find (file, "none")->bytes, ==, 0);
   g_assert_null (mhar_safetensors_find (file, "__metadata__"));
+  g_assert_cmpstr (mhar_safetensors_metadata (file, "format"), ==, "pt");
+  g_assert_null (mhar_safetensors_metadata (file, "w"));
   gsize length;
   const guint8 *header = mhar_safetensors_header (file, &length);
   g_assert_cmpmem (header, length, GOOD, strlen (GOOD));
