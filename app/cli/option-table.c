@@ -273,7 +273,7 @@ static const MharOptionRow model_rows[] = {
   { "heads", 0, COUNT, AT (heads), "H", "Routing heads, where the config is wrong or silent", 1, 65536 },
   { "block-delta", 0, CHOICE, AT (block_delta), "HOW", "Differences of delta blocks: recursive (the default) or true",
     .choices = "recursive|true" },
-  { "strict", 0, FLAG, AT (strict), NULL, "Refuse routing tensors that the mode does not use" },
+  { "strict", 0, FLAG, AT (strict), NULL, "Refuse routing tensors and layers that would not be used" },
   { "routing", 0, CHOICE, AT (probe.plain), "HOW", "lookahead (the default) or plain, the reference path",
     .choices = "lookahead|plain" },
   { NULL },
