@@ -17,6 +17,17 @@ double mhar_p_value (double value, const double *null, gsize n, gsize stride);
  * over those that are finite; they are sorted in place. FALSE where fewer than half are finite. */
 gboolean mhar_interval (double *values, gsize n, double *low, double *high);
 
+/* What a number can be. */
+typedef struct {
+  double least, most;
+} MharRange;
+
+/* The 95 % interval of the number `value` from its resamples `values` [n] (sorted in place): those quantiles, moved by as
+ * much as brings the resamples' median to the number, and kept within `range`. It holds the number. A resample perturbs
+ * what a sample has perturbed already, so unmoved quantiles of what is no mean (a correlation of noisy halves, a
+ * divergence of noisy means) can all lie on one side of it. FALSE where fewer than half are finite, or `value` is not. */
+gboolean mhar_interval_about (double value, MharRange range, double *values, gsize n, double *low, double *high);
+
 /* Spearman's rank correlation: Pearson's r of the ranks, those of equal values averaged. NaN where either is constant. */
 double mhar_spearman (const double *a, const double *b, gsize n);
 

@@ -141,6 +141,16 @@ test_intervals (void)
   g_assert_cmpfloat_with_epsilon (low, 1.1, 1e-15);
   g_assert_cmpfloat_with_epsilon (high, 4.9, 1e-15);
   g_assert_false (mhar_interval (few, 3, &low, &high));
+  /* resamples that all lie on one side of their number, which the interval holds; and no number beyond what it can be */
+  double lower[] = { 4, NAN, 1, 3, 2, INFINITY, 5 };
+  g_assert_true (mhar_interval_about (10, (MharRange){ 0, INFINITY }, lower, 7, &low, &high));
+  g_assert_cmpfloat_with_epsilon (low, 8.1, 1e-15);
+  g_assert_cmpfloat_with_epsilon (high, 11.9, 1e-14);
+  g_assert_true (mhar_interval_about (1, (MharRange){ 0, 2 }, lower, 5, &low, &high));
+  g_assert_cmpfloat (low, ==, 0);
+  g_assert_cmpfloat (high, ==, 2);
+  g_assert_false (mhar_interval_about (NAN, (MharRange){ 0, 2 }, lower, 5, &low, &high));
+  g_assert_false (mhar_interval_about (1, (MharRange){ 0, 2 }, few, 3, &low, &high));
   g_assert_cmpfloat (mhar_p_value (2, null, 3, 2), ==, 3.0 / 4);
   g_assert_cmpfloat (mhar_p_value (4, null, 3, 2), ==, 1.0 / 4);
   g_assert_cmpint (mhar_verdict (1.0 / 19, 18), ==, MHAR_VERDICT_TOO_FEW);
