@@ -2,6 +2,7 @@
 #include "probes/compare-distances.h"
 
 #include "probes/probe.h"
+#include "probes/statistics.h"
 
 #include <math.h>
 
@@ -21,7 +22,7 @@ mhar_js_divergence (const double *p, const double *q, gsize n)
     double m = (p[i] + q[i]) / 2;
     sum += term (p[i], m) + term (q[i], m);
   }
-  return sum / 2 < 0 ? 0 : sum / 2; /* by rounding only */
+  return mhar_not_negative (sum / 2);
 }
 
 void

@@ -151,7 +151,7 @@ fill (const double *sums, gsize windows, gsize queries, gsize slices, gsize n_si
       double sum = 0;
       for (gsize c = 0; c < slices; c++)
         sum += sums[(w * queries + q) * slices + c] / (double)slices;
-      to[(w * n_sites + site) * queries + q] = sum;
+      to[(w * n_sites + site) * queries + q] = mhar_not_negative (sum);
     }
 }
 

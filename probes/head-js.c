@@ -3,6 +3,7 @@
  * Jensen–Shannon divergence. Not the slice disagreement, and never in one column with it. */
 #include "probes/disagreement.h"
 #include "probes/probe.h"
+#include "probes/statistics.h"
 
 #include <math.h>
 
@@ -33,9 +34,9 @@ batch (gpointer state G_GNUC_UNUSED, MharBatch *b, MharDataset *slab, GError **e
     if (!mhar_site_counts (mhar_plan_site (setup->plan, (guint) s), TRUE))
       continue;
     for (gsize w = 0; w < windows; w++) {
-      js->data.f64[w * n + s] = sums.head_js[w * n + s];
+      js->data.f64[w * n + s] = mhar_not_negative (sums.head_js[w * n + s]);
       for (gsize j = 0; random != NULL && j < draws; j++)
-        random->data.f64[(w * n + s) * draws + j] = null[k].js[w * draws + j];
+        random->data.f64[(w * n + s) * draws + j] = mhar_not_negative (null[k].js[w * draws + j]);
     }
     k++;
   }

@@ -5,6 +5,7 @@
 #include "probes/disagreement.h"
 #include "probes/null-queries.h"
 #include "probes/probe.h"
+#include "probes/statistics.h"
 
 #include <math.h>
 
@@ -129,7 +130,7 @@ fill (const State *state, int g, const GPtrArray *sums, gsize S, MharField *fiel
         double value = 0;
         for (gsize c = 0; random && c < S; c++)
           value += kl[(w * last + k) * S + c] / (double) S;
-        field->data.f64[(w * n_sites + s) * last + k] = random ? value : kl[w * S + k];
+        field->data.f64[(w * n_sites + s) * last + k] = mhar_not_negative (random ? value : kl[w * S + k]);
       }
   }
 }

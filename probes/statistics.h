@@ -6,6 +6,13 @@
 
 G_BEGIN_DECLS
 
+/* Of a sum that cannot be negative, but by rounding: 0 then. NaN stays. */
+static inline double
+mhar_not_negative (double sum)
+{
+  return sum < 0 ? 0 : sum;
+}
+
 /* Pearson r of a [n] and b [n]; NaN where either is constant. */
 double mhar_pearson (const double *a, const double *b, gsize n);
 

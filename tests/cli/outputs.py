@@ -314,6 +314,24 @@ def weights_that_are_no_numbers(scratch):
 
 
 @case
+def divergences_are_not_negative(scratch):
+    """Queries so small that all heads and slices weigh alike but for rounding, which would take their divergences below 0."""
+    for source in ("mini-full", "mini-full_mh"):
+        folder = copy_checkpoint(FIXTURES / source, scratch / source)
+        tensors = read_tensors(folder / "model.safetensors")
+        for n, (dtype, shape, data) in tensors.items():
+            if "_res_proj" in n:  # 1e-12 and the like, of either sign
+                words = np.random.default_rng(len(n)).choice(np.array([0x2B80, 0x2480, 0x3000, 0xAB80, 0xA480, 0xB000], "<u2"), len(data) // 2)
+                tensors[n] = (dtype, shape, words.tobytes())
+        write_tensors(folder / "model.safetensors", tensors)
+        one = report(folder, *TEXT, "--match-sources", "4", "--slices", "4,2", **HERE)["checkpoints"][0]
+        groups = [one[k] for k in ("slice_kl", "head_js") if k in one]
+        groups += [g["matched"] for g in groups if "matched" in g] + [x for g in groups for x in g["per_site"]] + one.get("controls", [])
+        assert len(groups) > 8 and all(g[k] >= 0 for g in groups for k in ("trained", "null"))
+        assert all(e >= 0 for s in one["per_site"] for e in s["entropy"])
+
+
+@case
 def json_seed_beyond_63_bits(scratch):
     for seed in (0, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1):
         run = report("mini-full", *TEXT, "--seed", str(seed), "--null-draws", "1", **HERE)

@@ -54,7 +54,7 @@ def js(p, q):
     m = (p + q) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         kl = [np.where(x == 0, 0.0, x * np.log(x / m)) for x in (p, q)]
-    return (kl[0].sum(-1) + kl[1].sum(-1)) / 2
+    return np.maximum((kl[0].sum(-1) + kl[1].sum(-1)) / 2, 0)
 
 
 def assign(cost):
