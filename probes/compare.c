@@ -139,14 +139,12 @@ add (MharDataset *out, const char *name, const char *long_name, const char *unit
   return mhar_dataset_add (out, mhar_field_new (name, long_name, units, type, n_dims, dims, shape));
 }
 
-/* One value a read, and of the checkpoints the last, which is an attribute. Nothing where there is none. */
+/* One value a read, and of the checkpoints the last, which is an attribute. */
 static void
 add_row (MharDataset *out, const char *name, const char *long_name, const char *units, gsize n, const double *values)
 {
   const char *dim = "site";
 
-  if (!isfinite (values[n]))
-    return;
   MharField *field = add (out, name, long_name, units, MHAR_FIELD_F64, 1, &dim, &n);
   memcpy (field->data.f64, values, n * sizeof *values);
   mhar_dataset_set_real (out, name, values[n]);
@@ -170,6 +168,8 @@ add_ends (MharDataset *out, const Named *what, gsize n, const double *values, do
                        : !mhar_interval (at, draws, &low[s], &high[s]))
       low[s] = high[s] = NAN;
   }
+  if (!isfinite (low[n]))
+    return;
   add_row (out, low_name, low_words, what->units, n, low);
   add_row (out, high_name, high_words, what->units, n, high);
 }
@@ -336,7 +336,7 @@ add_null (const MharComparison *c, guint64 seed, const double *values, MharDatas
   gboolean enough = mhar_resampler_entries (c->resampler[0]) >= MHAR_LEAST_SPLIT_ENTRIES;
   g_autofree double *drawn = draw (c, seed, MHAR_SPLITS, MHAR_N_HALVES, TRUE), *row = g_new (double, columns);
 
-  for (guint d = 0; d < MHAR_N_HALVES; d++) {
+  for (guint d = c->compared.paired ? 0 : MHAR_HALVES_CONSENSUS; d < MHAR_N_HALVES; d++) {
     for (gsize s = 0; s <= n; s++) {
       row[s] = 0;
       for (guint k = 0; k < MHAR_SPLITS; k++)
@@ -422,7 +422,8 @@ mhar_comparison_finish (const MharComparison *comparison, guint64 seed)
   add_differences (&c, out);
   mhar_compared_distances (m, c.pool[0], c.pool[1], values);
   for (guint d = 0; d < MHAR_N_DISTANCES; d++)
-    add_row (out, distances[d].name, distances[d].long_name, distances[d].units, m->n_sites, values + d * columns);
+    if (m->paired || d == MHAR_DISTANCE_CONSENSUS || d == MHAR_DISTANCE_LARGEST_CONSENSUS)
+      add_row (out, distances[d].name, distances[d].long_name, distances[d].units, m->n_sites, values + d * columns);
   if (mhar_resampler_entries (c.resampler[0]) > 1)
     add_null (&c, seed, values, out);
   if (mhar_resample_enough (mhar_resampler_entries (c.resampler[0])))

@@ -50,7 +50,7 @@ finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPt
   MharDisagreement d;
   const char *dims[] = { "site", "draw" };
 
-  if (!mhar_disagreement_read (setup, pool, "head_js", 1, &d))
+  if (!mhar_disagreement_read (setup, pool, "head_js", TRUE, 1, &d))
     return;
   gsize shape[] = { d.n_sites, d.draws };
   MharField *field = mhar_dataset_add (out, mhar_field_new ("head_js", "head disagreement, mean over heads of KL(w_h || mean over heads), token mean",
@@ -71,7 +71,7 @@ scalars (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out)
 {
   MharDisagreement d;
 
-  if (mhar_disagreement_read (setup, pool, "head_js", 1, &d))
+  if (mhar_disagreement_read (setup, pool, "head_js", TRUE, 1, &d))
     mhar_disagreement_scalars (&d, "head_js", out);
 }
 

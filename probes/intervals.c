@@ -129,8 +129,10 @@ add_deviation_null (const MharProbeSetup *setup, MharDataset *out)
 
   if (draws < 2)
     return;
+  if (!isfinite (mhar_dataset_real (out, "null_max_deviation", NAN)))
+    return;
   for (gsize i = 0; i < null->shape[0] * draws; i++)
-    top[i % draws] = fmax (top[i % draws], null->data.f64[i]);
+    top[i % draws] = fmax (top[i % draws], null->data.f64[i]); /* NaN: a site with one head */
   for (guint b = 0; b < MHAR_RESAMPLES; b++) {
     mhar_resampled_draws (setup->options->seed, b, draws, pick);
     for (gsize j = 0; j < draws; j++)

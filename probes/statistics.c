@@ -29,8 +29,11 @@ mhar_p_value (double value, const double *null, gsize n, gsize stride)
 
   if (!isfinite (value))
     return NAN; /* no draw would count as reaching it */
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0; i < n; i++) {
+    if (isnan (null[i * stride]))
+      return NAN; /* nor would that one */
     as_large += null[i * stride] >= least;
+  }
   return (1.0 + (double)as_large) / (1.0 + (double)n);
 }
 
@@ -119,6 +122,9 @@ ranks (const double *values, gsize n)
 double
 mhar_spearman (const double *a, const double *b, gsize n)
 {
+  for (gsize i = 0; i < n; i++)
+    if (isnan (a[i]) || isnan (b[i]))
+      return NAN; /* it has no rank */
   g_autofree double *ra = ranks (a, n), *rb = ranks (b, n);
 
   return mhar_pearson (ra, rb, n);

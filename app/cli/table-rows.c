@@ -67,8 +67,16 @@ end_of (const MharDataset *set, const char *name, const char *end)
 static char *
 cell_real (const MharDataset *set, const char *name)
 {
-  double value = mhar_dataset_real (set, name, NAN);
-  return isnan (value) ? NULL : mhar_table_interval (value, end_of (set, name, "_low"), end_of (set, name, "_high"));
+  return mhar_dataset_has_real (set, name) ? mhar_table_interval (mhar_dataset_real (set, name, NAN), end_of (set, name, "_low"),
+                                                                  end_of (set, name, "_high"))
+                                           : NULL;
+}
+
+/* A mean over pairs, of which there may be none. */
+static char *
+cell_pairs (const MharDataset *set, const char *name)
+{
+  return isnan (mhar_dataset_real (set, name, NAN)) ? NULL : cell_real (set, name);
 }
 
 /* What the brackets are. */
@@ -213,8 +221,7 @@ cell_largest_swapped (const MharDataset *set, const char *name)
 static char *
 cell_p (const MharDataset *set, const char *name)
 {
-  double p = mhar_dataset_real (set, name, NAN);
-  return isnan (p) ? NULL : mhar_table_fixed (p, mhar_table_decimals (p));
+  return mhar_dataset_has_real (set, name) ? mhar_table_number (mhar_dataset_real (set, name, NAN)) : NULL;
 }
 
 char *
@@ -234,7 +241,8 @@ mhar_table_verdict (double p, gint64 draws)
 static char *
 cell_verdict (const MharDataset *set, const char *name)
 {
-  return mhar_table_verdict (mhar_dataset_real (set, name, NAN), mhar_dataset_integer (set, "draws", 0));
+  char *words = mhar_table_verdict (mhar_dataset_real (set, name, NAN), mhar_dataset_integer (set, "draws", 0));
+  return words != NULL || !mhar_dataset_has_real (set, name) ? words : g_strdup ("n/a");
 }
 
 /* "3 of 8": rows of a field of p-values [site], or [site, head], in which one says "above". */
@@ -301,12 +309,12 @@ const MharTableRow mhar_table_rows[] = {
   { "Routing queries, from the weights alone", "", NULL, NULL },
   { "norm of q", "", "query_norm", cell_range },
   { "norm of q ⊙ g", "", "scored_norm", cell_range },
-  { "mean cosine of two sites", "", "query_cosine_mean", cell_real },
-  { "mean |cosine| of two sites", "", "query_cosine_mean_abs", cell_real },
-  { "mean cosine of two sites' slices", "", "slice_site_cosine_mean", cell_real },
-  { "mean |cosine| of two sites' slices", "", "slice_site_cosine_mean_abs", cell_real },
-  { "mean cosine of a site's slices", "", "slice_cosine_mean", cell_real },
-  { "mean |cosine| of a site's slices", "", "slice_cosine_mean_abs", cell_real },
+  { "mean cosine of two sites", "", "query_cosine_mean", cell_pairs },
+  { "mean |cosine| of two sites", "", "query_cosine_mean_abs", cell_pairs },
+  { "mean cosine of two sites' slices", "", "slice_site_cosine_mean", cell_pairs },
+  { "mean |cosine| of two sites' slices", "", "slice_site_cosine_mean_abs", cell_pairs },
+  { "mean cosine of a site's slices", "", "slice_cosine_mean", cell_pairs },
+  { "mean |cosine| of a site's slices", "", "slice_cosine_mean_abs", cell_pairs },
   { "slices", "", "query_norm", cell_slicing },
   { "Slice disagreement KL", "nat", NULL, NULL },
   { "slices", "", "slice_kl", cell_slicing },
