@@ -100,8 +100,8 @@ def tables_in_every_style(scratch):
     said = {row[1]: float(row[2]) for row in rows[1:] if row[0] == f"{b} against {a}"}
     assert said["js_matched"] == one["js_matched"] and said["p_value"] == one["p_value"]
     final = one["per_site"][-1]
-    assert said["js_matched_low final"] == final["js_matched_interval"][0] and said["js final 1 2"] == final["js"][1][2]
-    assert said["match final 3"] == final["match"][3] and abs(said["difference final:embed 2"] - final["difference"][2][0]) < 1e-12
+    assert said["js_matched_low[final]"] == final["js_matched_interval"][0] and said["js[final:1:2]"] == final["js"][1][2]
+    assert said["match[final:3]"] == final["match"][3] and abs(said["difference[final:2:embed]"] - final["difference"][2][0]) < 1e-12
 
 
 @case
