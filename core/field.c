@@ -354,6 +354,13 @@ mhar_dataset_real (const MharDataset *set, const char *name, double otherwise)
   return otherwise;
 }
 
+gboolean
+mhar_dataset_has_real (const MharDataset *set, const char *name)
+{
+  const MharAttribute *attribute = attribute_find (set, name);
+  return attribute != NULL && attribute->type == MHAR_ATTRIBUTE_REAL;
+}
+
 /* ---- what could not be read ---- */
 
 void

@@ -50,6 +50,17 @@ def keys(value, where=""):
     return {where}
 
 
+def outside(value, where=""):
+    """Every number that its own interval does not hold."""
+    if isinstance(value, list):
+        return [x for i, item in enumerate(value) for x in outside(item, f"{where}[{i}]")]
+    if not isinstance(value, dict):
+        return []
+    found = [f"{where}/{key}" for key, ends in value.items() if key.endswith("_interval") and ends
+             and value.get(key[:-len("_interval")]) is not None and not ends[0] <= value[key[:-len("_interval")]] <= ends[1]]
+    return found + [x for key, item in value.items() for x in outside(item, f"{where}/{key}")]
+
+
 OURS = ("_interval", "p_value", "bootstrap", "controls", "_sd")
 
 
@@ -67,6 +78,7 @@ def run(folder, options):
     # nothing that the oracle knows of is invented either: an interval of one window, say
     more = {k for k in keys(got) - keys(want) if any(word in k for word in OURS)}
     errors += [(float("inf"), f"{k} is not in the oracle's report") for k in more]
+    errors += [(float("inf"), f"{k} is outside of its interval") for k in outside(got)]
     return errors
 
 
