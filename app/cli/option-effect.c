@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/option-effect.h"
 
+#include "core/error.h"
 #include "probes/intervention.h"
 #include "probes/probe.h"
 
