@@ -42,14 +42,15 @@ read_attributes (MharH5Reader *reader, hid_t group, MharDataset *set, GError **e
 
 /* ---- members ---- */
 
-/* Name of the link at `i`, or NULL; *hard: it is to an object of this file. */
+/* Name of the link at `i`, or NULL (where it is no UTF-8, too); *hard: it is to an object of this file. */
 static char *
 link_name (hid_t group, H5_index_t by, H5_iter_order_t order, hsize_t i, gboolean *hard)
 {
   char name[MAX_NAME + 1];
   H5L_info_t info;
   gssize length = H5Lget_name_by_idx (group, ".", by, order, i, name, sizeof name, H5P_DEFAULT);
-  if (length <= 0 || length > MAX_NAME || H5Lget_info_by_idx (group, ".", by, order, i, &info, H5P_DEFAULT) < 0)
+  if (length <= 0 || length > MAX_NAME || !g_utf8_validate (name, -1, NULL)
+      || H5Lget_info_by_idx (group, ".", by, order, i, &info, H5P_DEFAULT) < 0)
     return NULL;
   *hard = info.type == H5L_TYPE_HARD;
   return g_strdup (name);

@@ -366,6 +366,7 @@ def what_takes_hdf5_down(scratch):
     """Forged files on which fuzzing saw HDF5 break down: refused, whatever HDF5 makes of them here."""
     for path in sorted((TESTS / "fuzz/corpus/h5").iterdir()):
         no(scratch, path)
+    no(scratch, TESTS / "fuzz/corpus/h5/name-not-utf8", "group", "checkpoint_0", "damaged")
 
 
 def reader_that(scratch, does):

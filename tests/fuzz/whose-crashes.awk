@@ -14,8 +14,10 @@ function close_report() {
 }
 /ERROR: (AddressSanitizer|LeakSanitizer|libFuzzer)|runtime error:/ { close_report(); open = 1; whose = ""; report = "" }
 open { report = report $0 "\n" }
-# The first frame that is not a sanitizer's own.
-open && whose == "" && $1 ~ /^#[0-9]+$/ && !/ in _*(interceptor|asan|sanitizer|ubsan|lsan)|[ (]operator / { whose = /libhdf5/ ? "hdf5" : "ours" }
+# The innermost frame in HDF5 or in a source file of ours: those of allocators and of the C library are nobody's. Where
+# nothing is named there are no source files, and any frame in HDF5 makes it HDF5's.
+open && $1 ~ /^#[0-9]+$/ && whose == "" && /libhdf5/ { whose = "hdf5" }
+open && $1 ~ /^#[0-9]+$/ && whose == "" && /\/(app|core|kernels|probes)\/[^ ]*\.c:[0-9]/ { whose = "ours" }
 /SUMMARY:/ { close_report() }
 END {
   close_report()
