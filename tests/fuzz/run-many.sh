@@ -65,7 +65,8 @@ flags() {
 worker() {
   target=$1
   name=$1-$2
-  end=$(($(date +%s) + seconds))
+  first=$(date +%s)
+  end=$((first + seconds))
   apart= short=0
   if [ "$target" = h5 ]; then
     apart="-fork=$3 -ignore_crashes=1 -ignore_ooms=1 -ignore_timeouts=1"
@@ -82,7 +83,9 @@ worker() {
     fi
   done
   times >"$work/$name.times" # not into a pipe, whose shell would tell its own
-  awk -v target="$target" 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, "m"); s += 60 * t[1] + t[2] }
+  # Some sandboxes do not tell the time of children: then the time that went by, where each process has a processor.
+  awk -v target="$target" -v by="$(($(date +%s) - first))" 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, "m"); s += 60 * t[1] + t[2] }
+    if (s == 0) s = by
     printf "%s %.0f\n", target, s }' "$work/$name.times" >>"$out/cpu-seconds"
 }
 
