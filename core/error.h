@@ -16,7 +16,8 @@ typedef enum {
   MHAR_ERROR_MEMORY = 4 /* a device has not the memory; a smaller batch may do (exit 1) */
 } MharErrorCode;
 
-/* g_set_error in MHAR_ERROR_INPUT; returns FALSE, so that a check is `return mhar_bad_input (error, …)`. */
+/* g_set_error in MHAR_ERROR_INPUT; returns FALSE, so that a check is `return mhar_bad_input (error, …)`. What
+ * cannot be printed of the message becomes '?'. */
 gboolean mhar_bad_input (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* The same in MHAR_ERROR_USAGE. */
 gboolean mhar_bad_usage (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
