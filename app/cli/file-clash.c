@@ -5,6 +5,7 @@
 
 #include "app/cli/report.h"
 #include "app/cli/series-names.h"
+#include "core/error.h"
 #include "core/paths.h"
 
 #include <glib/gstdio.h>

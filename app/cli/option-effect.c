@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/option-effect.h"
 
-#include "probes/intervention.h"
+#include "core/error.h"
 #include "probes/probe.h"
 
 #include <stdio.h>

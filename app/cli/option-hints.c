@@ -2,6 +2,7 @@
 #include "app/cli/option-hints.h"
 
 #include "app/cli/option-table.h"
+#include "core/error.h"
 #include "probes/nearest-label.h"
 
 #include <string.h>

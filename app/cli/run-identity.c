@@ -3,6 +3,7 @@
 
 #include "app/cli/option-table.h"
 #include "core/digest.h"
+#include "core/error.h"
 #include "core/input.h"
 #include "core/provenance.h"
 
