@@ -8,12 +8,14 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 BUILD_PACKAGES := gcc meson ninja-build pkg-config libglib2.0-dev libjansson-dev libhdf5-dev \
   libopenblas-openmp-dev libcairo2-dev libpango1.0-dev libgtk-4-dev gettext fonts-dejavu-core python3-docutils
 TEST_PACKAGES := python3-numpy python3-regex python3-h5py python3-xarray python3-netcdf4 python3-h5netcdf \
-  netcdf-bin poppler-utils librsvg2-bin
+  netcdf-bin poppler-utils librsvg2-bin mupdf-tools imagemagick
 
-GUI_TEST_PACKAGES := xvfb dbus-x11 at-spi2-core python3-pyatspi xdotool adwaita-icon-theme imagemagick desktop-file-utils appstream \
+GUI_TEST_PACKAGES := xvfb dbus-x11 at-spi2-core python3-pyatspi xdotool adwaita-icon-theme desktop-file-utils appstream \
   libgtk-4-bin locales
 
-.PHONY: all build demo test test-gui install bench screenshots clean build-packages test-packages gui-test-packages
+LONG_TEST_PACKAGES := clang-14 libclang-rt-14-dev clang-tidy-14 cppcheck valgrind
+
+.PHONY: all build demo test test-long test-gui install bench screenshots clean build-packages test-packages gui-test-packages long-test-packages
 
 all: build
 
@@ -36,6 +38,9 @@ build-packages:
 test-packages: build-packages
 	$(call install_missing,$(TEST_PACKAGES))
 
+long-test-packages: gui-test-packages
+	$(call install_missing,$(LONG_TEST_PACKAGES))
+
 gui-test-packages: test-packages
 	$(call install_missing,$(GUI_TEST_PACKAGES))
 
@@ -51,6 +56,10 @@ demo: build
 
 test: gui-test-packages build
 	@/usr/bin/python3 tests/run.py $(BUILD)
+
+# All there is to try, sanitizers over everything, threads, valgrind, the checkers: before a release.
+test-long: long-test-packages build
+	@/usr/bin/python3 tests/run.py $(BUILD) --long
 
 # The window's tests alone: a display of their own, the real program, its accessibility tree.
 test-gui: gui-test-packages build

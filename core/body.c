@@ -143,17 +143,19 @@ same_values (const MharTensor *a, const MharTensor *b)
   return a->bytes == b->bytes && strcmp (a->dtype, b->dtype) == 0 && memcmp (a->data, b->data, a->bytes) == 0;
 }
 
+/* Adds what a struct of nothing but tensors holds. */
 static void
-warn_of_biases (const MharCheckpoint *checkpoint, const MharBody *body, MharPlan *plan)
+note (GHashTable *used, const void *tensors, gsize size)
 {
-  if (!body->attention_bias && mhar_checkpoint_find (checkpoint, "model.layers.0.self_attn.q_proj.bias") != NULL)
-    mhar_plan_warn (plan, "attention_bias is not set but biases of the attention are stored: they are not used");
-  if (!body->mlp_bias && mhar_checkpoint_find (checkpoint, "model.layers.0.mlp.down_proj.bias") != NULL)
-    mhar_plan_warn (plan, "mlp_bias is not set but biases of the MLP are stored: they are not used");
+  const MharTensor *const *all = tensors;
+
+  for (gsize i = 0; i < size / sizeof *all; i++)
+    if (all[i] != NULL)
+      g_hash_table_add (used, (gpointer) all[i]);
 }
 
 gboolean
-mhar_body_check (const MharCheckpoint *checkpoint, MharPlan *plan, GError **error)
+mhar_body_check (const MharCheckpoint *checkpoint, MharPlan *plan, GHashTable *used, GError **error)
 {
   const MharBody *body = mhar_config_body (mhar_checkpoint_config (checkpoint));
   MharOuterTensors outer;
@@ -161,10 +163,12 @@ mhar_body_check (const MharCheckpoint *checkpoint, MharPlan *plan, GError **erro
 
   if (!mhar_body_outer (checkpoint, &outer, error))
     return FALSE;
-  for (int l = 0; l < body->layers; l++)
+  note (used, &outer, sizeof outer);
+  for (int l = 0; l < body->layers; l++) {
     if (!mhar_body_layer (checkpoint, l, &layer, error))
       return FALSE;
-  warn_of_biases (checkpoint, body, plan);
+    note (used, &layer, sizeof layer);
+  }
   if (body->tied && outer.head != outer.embed && !same_values (outer.head, outer.embed))
     mhar_plan_warn (plan, "tie_word_embeddings is true but a different lm_head.weight is stored: the stored head is used");
   if (!body->tied && outer.head == outer.embed)

@@ -3,6 +3,7 @@
 
 #include "core/body.h"
 #include "core/error.h"
+#include "core/unused-tensors.h"
 
 #include <string.h>
 
@@ -14,43 +15,6 @@ static const MharDialect *const dialects[] = {
   &mhar_dialect_mhar,
   &mhar_dialect_plain,
 };
-
-/* Whether a tensor can only be of routing, and is not written in every mode (as *_res_proj and *_res_norm are). */
-static gboolean
-is_particular (const char *name)
-{
-  static const char *const parts[] = { "_res_alpha", "_res_gate_", "_null_source", "v_res_proj", "v_res_norm",
-                                       "hc_alpha_",  "hc_A_",      "hc_beta_",     "_res_bias" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
-    if (strstr (name, parts[i]) != NULL)
-      return TRUE;
-  return FALSE;
-}
-
-/* Warns of routing tensors that the plan does not use; with `strict`, refuses them. */
-static gboolean
-check_unused (const MharCheckpoint *checkpoint, MharPlan *plan, gboolean strict, GError **error)
-{
-  const char *first = NULL;
-  guint n = 0;
-
-  for (guint i = 0; i < mhar_checkpoint_n_tensors (checkpoint); i++) {
-    const char *name = mhar_checkpoint_tensor (checkpoint, i)->name;
-    if (!is_particular (name) || g_ptr_array_find_with_equal_func (plan->routing, name, g_str_equal, NULL))
-      continue;
-    first = first != NULL ? first : name;
-    n++;
-  }
-  if (n == 0)
-    return TRUE;
-  if (strict)
-    return mhar_bad_input (error, "%s: mode %s leaves %u stored routing tensor%s unused, such as %s; leave out --strict to run "
-                           "without", mhar_checkpoint_path (checkpoint), plan->mode, n, n == 1 ? "" : "s", first);
-  mhar_plan_warn (plan, "mode %s leaves %u stored routing tensor%s unused, such as %s", plan->mode, n, n == 1 ? "" : "s",
-                  first);
-  return TRUE;
-}
 
 static gboolean
 all_queries_zero (const MharPlan *plan)
@@ -119,8 +83,9 @@ mhar_plan_from_checkpoint (const MharCheckpoint *checkpoint, const MharDialectOp
     if (!dialects[i]->recognise (checkpoint))
       continue;
     g_autoptr (MharPlan) plan = dialects[i]->build (checkpoint, options, error);
-    if (plan == NULL || !mhar_plan_check (plan, error) || !mhar_body_check (checkpoint, plan, error) ||
-        !check_unused (checkpoint, plan, options->strict, error))
+    g_autoptr (GHashTable) used = g_hash_table_new (NULL, NULL);
+    if (plan == NULL || !mhar_plan_check (plan, error) || !mhar_body_check (checkpoint, plan, used, error)
+        || !mhar_unused_check (checkpoint, plan, used, options->strict, error))
       return NULL;
     warn_of_state (plan);
     if (options->heads > 0 && plan->sites->len == 0)

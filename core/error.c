@@ -12,3 +12,13 @@ mhar_bad_input (GError **error, const char *format, ...)
   va_end (args);
   return FALSE;
 }
+
+gboolean
+mhar_bad_usage (GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_propagate_error (error, g_error_new_valist (MHAR_ERROR, MHAR_ERROR_USAGE, format, args));
+  va_end (args);
+  return FALSE;
+}

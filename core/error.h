@@ -18,5 +18,7 @@ typedef enum {
 
 /* g_set_error in MHAR_ERROR_INPUT; returns FALSE, so that a check is `return mhar_bad_input (error, …)`. */
 gboolean mhar_bad_input (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* The same in MHAR_ERROR_USAGE. */
+gboolean mhar_bad_usage (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 G_END_DECLS

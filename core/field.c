@@ -354,6 +354,13 @@ mhar_dataset_real (const MharDataset *set, const char *name, double otherwise)
   return otherwise;
 }
 
+gboolean
+mhar_dataset_has_real (const MharDataset *set, const char *name)
+{
+  const MharAttribute *attribute = attribute_find (set, name);
+  return attribute != NULL && attribute->type == MHAR_ATTRIBUTE_REAL;
+}
+
 /* ---- what could not be read ---- */
 
 void
@@ -368,6 +375,22 @@ gboolean
 mhar_dataset_is_lost (const MharDataset *set, const char *name)
 {
   return set->lost != NULL && g_hash_table_contains (set->lost, name);
+}
+
+char **
+mhar_dataset_lost (const MharDataset *set)
+{
+  GStrvBuilder *names = g_strv_builder_new ();
+  GHashTableIter iter;
+  gpointer name;
+  if (set->lost != NULL) {
+    g_hash_table_iter_init (&iter, set->lost);
+    while (g_hash_table_iter_next (&iter, &name, NULL))
+      g_strv_builder_add (names, name);
+  }
+  char **list = g_strv_builder_end (names);
+  g_strv_builder_unref (names);
+  return list;
 }
 
 /* ---- children ---- */

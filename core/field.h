@@ -74,6 +74,7 @@ MharField *mhar_dataset_get (const MharDataset *set, const char *name); /* NULL 
  * was not to be read; and whether one was noted. Not written anywhere. */
 void mhar_dataset_note_lost (MharDataset *set, const char *name);
 gboolean mhar_dataset_is_lost (const MharDataset *set, const char *name);
+char **mhar_dataset_lost (const MharDataset *set); /* all of them, NULL-ended; g_strfreev */
 guint mhar_dataset_n_fields (const MharDataset *set);
 MharField *mhar_dataset_field (const MharDataset *set, guint i);
 
@@ -89,6 +90,8 @@ const char *mhar_dataset_string (const MharDataset *set, const char *name);
 const char *const *mhar_dataset_strings (const MharDataset *set, const char *name);
 gint64 mhar_dataset_integer (const MharDataset *set, const char *name, gint64 otherwise);
 double mhar_dataset_real (const MharDataset *set, const char *name, double otherwise);
+/* Whether there is a real attribute of that name, finite or not. */
+gboolean mhar_dataset_has_real (const MharDataset *set, const char *name);
 
 /* Datasets inside this one, in order; each becomes a group of the file. Takes the child. */
 void mhar_dataset_add_child (MharDataset *set, MharDataset *child);

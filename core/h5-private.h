@@ -100,6 +100,11 @@ gboolean mhar_h5_write_attributes (MharH5Writer *writer, hid_t group, const Mhar
 
 /* ---- reading: files that anyone may have made ---- */
 
+#define MHAR_H5_MAX_BYTES (4ull << 30) /* of the values of a file together */
+
+/* MHAR_ERROR_INPUT for a file of which a read failed with errno `code`; 0: it could be read and is no HDF5. FALSE. */
+gboolean mhar_h5_cannot_read (const char *shown, int code, GError **error);
+
 /* Bytes of a reference to a value of variable length, in files with addresses of 8 bytes. */
 #define MHAR_H5_REFERENCE 16
 
@@ -124,7 +129,8 @@ gboolean mhar_h5_heap_find (MharH5Reader *reader, const guint8 *reference, gsize
 /* The same as text made valid UTF-8 (free with g_free), or NULL. Counts on reader->bytes_left. */
 char *mhar_h5_heap_text (MharH5Reader *reader, const guint8 *reference);
 
-/* Names of the attributes of `object`, in order (char *). NULL where they cannot be listed or are over 4096. */
+/* Names of the attributes of `object`, in order (char *). NULL where they cannot be listed, are over
+ * 4096, or not UTF-8. */
 GPtrArray *mhar_h5_attribute_names (hid_t object);
 /* Puts the attribute into `set`; what is of a kind that we do not write is left out. FALSE where it cannot be read. */
 gboolean mhar_h5_read_attribute (MharH5Reader *reader, hid_t object, const char *name, MharDataset *set);

@@ -9,6 +9,7 @@
 #include "core/field.h"
 
 #include <gio/gio.h>
+#include <stdio.h>
 
 G_BEGIN_DECLS
 
@@ -34,6 +35,22 @@ void mhar_h5_writer_free (MharH5Writer *writer);
  * lost (mhar_dataset_is_lost), as is a group that is skipped. MHAR_ERROR_INPUT where it is not ours (attribute mhar_schema), of a later schema, or malformed: sizes and dimensions are
  * checked before anything is allocated. */
 MharDataset *mhar_h5_read (const char *path, const char *const *skip, GError **error);
+
+/* HDF5's own readers are not safe against forged files. mhar_h5_read therefore has the program mhar-h5-reader read the
+ * file and takes the dataset from it, checked again: a file that takes HDF5 down is MHAR_ERROR_INPUT, where the reader
+ * gets no memory, or is not installed, MHAR_ERROR_RUN, and G_IO_ERROR_CANCELLED where Ctrl-C ends it. It runs for the
+ * call alone, with the file open and a pipe, and can be given nothing else. */
+
+/* The reader's half: reads the file open in `fd` (taken), `shown` for messages, and writes the dataset, or the error,
+ * to `to`. FALSE where it could not be written. */
+gboolean mhar_h5_serve (int fd, const char *shown, const char *const *skip, FILE *to);
+/* The other half: what mhar_h5_serve wrote. NULL with an error that it told of; NULL without one where it did not come
+ * to the end. */
+MharDataset *mhar_h5_accept (FILE *from, const char *shown, GError **error);
+/* In this process; NULL with an error as of mhar_h5_read. */
+MharDataset *mhar_h5_read_here (int fd, const char *shown, const char *const *skip, GError **error);
+/* Exit status of the reader where a library ended it for want of memory. */
+#define MHAR_H5_READER_NO_MEMORY 9
 
 /* "1.10.8". */
 const char *mhar_h5_version (void);

@@ -4,16 +4,12 @@
 #include "core/input.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_DEPTH 8
 #define MAX_NAME 1023
 #define MAX_OBJECTS 16384
-#define MAX_BYTES (4ull << 30)
 
 static gboolean read_group (MharH5Reader *reader, hid_t group, MharDataset *set, guint depth, GError **error);
 
@@ -46,14 +42,15 @@ read_attributes (MharH5Reader *reader, hid_t group, MharDataset *set, GError **e
 
 /* ---- members ---- */
 
-/* Name of the link at `i`, or NULL; *hard: it is to an object of this file. */
+/* Name of the link at `i`, or NULL (where it is no UTF-8, too); *hard: it is to an object of this file. */
 static char *
 link_name (hid_t group, H5_index_t by, H5_iter_order_t order, hsize_t i, gboolean *hard)
 {
   char name[MAX_NAME + 1];
   H5L_info_t info;
   gssize length = H5Lget_name_by_idx (group, ".", by, order, i, name, sizeof name, H5P_DEFAULT);
-  if (length <= 0 || length > MAX_NAME || H5Lget_info_by_idx (group, ".", by, order, i, &info, H5P_DEFAULT) < 0)
+  if (length <= 0 || length > MAX_NAME || !g_utf8_validate (name, -1, NULL)
+      || H5Lget_info_by_idx (group, ".", by, order, i, &info, H5P_DEFAULT) < 0)
     return NULL;
   *hard = info.type == H5L_TYPE_HARD;
   return g_strdup (name);
@@ -136,32 +133,6 @@ read_member (MharH5Reader *reader, hid_t group, const char *name, GHashTable *na
 }
 
 static gboolean
-disagrees (const MharH5Reader *reader, const char *name, const char *dim, GError **error)
-{
-  g_autofree char *quoted = mhar_input_quote (name), *quoted_dim = mhar_input_quote (dim);
-  return mhar_bad_input (error, "%s: variable %s disagrees with others on the length of %s; make the file anew",
-                         reader->shown, quoted, quoted_dim);
-}
-
-/* Fields of one dataset agree on the lengths of the dimensions they share. */
-static gboolean
-check_dims (const MharH5Reader *reader, const MharDataset *set, GError **error)
-{
-  g_autoptr (GHashTable) lengths = g_hash_table_new (g_str_hash, g_str_equal);
-  for (guint i = 0; i < mhar_dataset_n_fields (set); i++) {
-    const MharField *field = mhar_dataset_field (set, i);
-    for (guint j = 0; j < field->n_dims; j++) {
-      gpointer known, length = GSIZE_TO_POINTER (field->shape[j]);
-      if (!g_hash_table_lookup_extended (lengths, field->dims[j], NULL, &known))
-        g_hash_table_insert (lengths, field->dims[j], length);
-      else if (known != length)
-        return disagrees (reader, field->name, field->dims[j], error);
-    }
-  }
-  return TRUE;
-}
-
-static gboolean
 read_group (MharH5Reader *reader, hid_t group, MharDataset *set, guint depth, GError **error)
 {
   if (depth > MAX_DEPTH)
@@ -180,7 +151,7 @@ read_group (MharH5Reader *reader, hid_t group, MharDataset *set, guint depth, GE
   for (guint i = 0; i < members->len; i++)
     if (!read_member (reader, group, members->pdata[i], names, set, depth, error))
       return FALSE;
-  return check_dims (reader, set, error);
+  return TRUE;
 }
 
 /* ---- the file ---- */
@@ -201,75 +172,6 @@ check_schema (MharH5Reader *reader, hid_t group, GError **error)
     return mhar_bad_input (error, "%s: attribute mhar_schema is not a schema number; make the file anew",
                            reader->shown);
   return TRUE;
-}
-
-/* The first bytes of the file. FALSE where it is shorter (errno 0) or cannot be read. */
-static gboolean
-read_head (int fd, guint8 *head, gsize size)
-{
-  gsize done = 0;
-  errno = 0;
-  while (done < size) {
-    ssize_t n = pread (fd, head + done, size - done, (off_t)done);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return FALSE;
-    errno = 0;
-    if (n == 0)
-      return FALSE;
-    done += (gsize)n;
-  }
-  return TRUE;
-}
-
-/* `code`: the errno, 0 where the bytes could be read and were others. */
-static gboolean
-cannot_read (const char *shown, int code, GError **error)
-{
-  if (code == 0)
-    return mhar_bad_input (error, "%s is not an HDF5 file; name a file that mhar-probe wrote with -o", shown);
-  return mhar_bad_input (error, "%s cannot be read: %s; look after its disk, then try again", shown, g_strerror (code));
-}
-
-/* That the file begins as HDF5 does, and in a format whose heads have checksums (superblock 2 or 3): HDF5 reads beyond
- * the ends of damaged ones of the older. */
-static gboolean
-check_head (int fd, const char *shown, GError **error)
-{
-  static const guint8 signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
-  guint8 head[sizeof signature + 1];
-  if (!read_head (fd, head, sizeof head) || memcmp (head, signature, sizeof signature) != 0)
-    return cannot_read (shown, errno, error);
-  guint8 version = head[sizeof signature];
-  return version == 2 || version == 3
-         || mhar_bad_input (error,
-                            "%s is an HDF5 file but not one of mhar-probe's, which are of a newer format; name a file "
-                            "that mhar-probe wrote with -o",
-                            shown);
-}
-
-/* A descriptor of a regular file that begins as HDF5 does; -1 otherwise. O_NONBLOCK, because a pipe would wait for a
- * writer. */
-static int
-open_regular (const char *path, const char *shown, guint64 *bytes, GError **error)
-{
-  struct stat status;
-  int fd = g_open (path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
-  if (fd < 0) {
-    mhar_bad_input (error, "cannot open %s: %s", shown, g_strerror (errno));
-    return -1;
-  }
-  if (fstat (fd, &status) != 0 || !S_ISREG (status.st_mode))
-    mhar_bad_input (error, "%s is not a regular file; name a file that mhar-probe wrote with -o", shown);
-  else if (status.st_size == 0)
-    mhar_bad_input (error, "%s is empty (0 bytes); name a file that mhar-probe wrote with -o", shown);
-  else if (check_head (fd, shown, error)) {
-    *bytes = (guint64)status.st_size;
-    return fd;
-  }
-  close (fd);
-  return -1;
 }
 
 static MharDataset *
@@ -300,15 +202,17 @@ read_file (MharH5Reader *reader, hid_t file, GError **error)
 }
 
 MharDataset *
-mhar_h5_read (const char *path, const char *const *skip, GError **error)
+mhar_h5_read_here (int fd, const char *shown, const char *const *skip, GError **error)
 {
-  g_return_val_if_fail (path != NULL, NULL);
+  struct stat status;
   mhar_h5_enter ();
-  g_autofree char *shown = g_filename_display_name (path);
-  MharH5Reader reader = { .shown = shown, .skip = skip, .bytes_left = MAX_BYTES, .objects_left = MAX_OBJECTS };
-  int fd = open_regular (path, shown, &reader.file_bytes, error);
-  if (fd < 0)
+  MharH5Reader reader = { .shown = shown, .skip = skip, .bytes_left = MHAR_H5_MAX_BYTES, .objects_left = MAX_OBJECTS };
+  if (fstat (fd, &status) != 0) {
+    mhar_h5_cannot_read (shown, errno, error);
+    close (fd);
     return NULL;
+  }
+  reader.file_bytes = (guint64)status.st_size;
   g_autoptr (GHashTable) heaps = mhar_h5_heaps_new ();
   reader.heaps = heaps;
   reader.heap_bytes_left = reader.file_bytes;
@@ -320,7 +224,7 @@ mhar_h5_read (const char *path, const char *const *skip, GError **error)
     H5Fclose (file);
   /* HDF5 passes over some reads that fail, and what it then lacks looks like a file that never had it. */
   if (mhar_h5_disk_errno (reader.disk) != 0) {
-    cannot_read (shown, mhar_h5_disk_errno (reader.disk), error);
+    mhar_h5_cannot_read (shown, mhar_h5_disk_errno (reader.disk), error);
     g_clear_pointer (&root, mhar_dataset_unref);
   } else if (failure != NULL)
     g_propagate_error (error, g_steal_pointer (&failure));

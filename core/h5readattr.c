@@ -10,7 +10,7 @@ take_name (hid_t object G_GNUC_UNUSED, const char *name, const H5A_info_t *info 
 {
   GPtrArray *names = data;
   g_ptr_array_add (names, g_strdup (name));
-  return names->len > MAX_ATTRIBUTES ? -1 : 0;
+  return names->len > MAX_ATTRIBUTES || !g_utf8_validate (name, -1, NULL) ? -1 : 0;
 }
 
 GPtrArray *

@@ -50,3 +50,11 @@ mhar_path_plugin (const char *name)
     return g_path_is_absolute (own) ? find_in (given, name) : NULL;
   return find_in (usual, name);
 }
+
+char *
+mhar_path_program (const char *name)
+{
+  const char *const usual[] = { "../" MHAR_LIBDIR_NAME "/mhar-probe", "../../app/reader", MHAR_PLUGINDIR, NULL };
+
+  return find_in (usual, name);
+}

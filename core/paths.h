@@ -14,4 +14,8 @@ char *mhar_path_data (const char *name);
  * (../lib*), in the configured library folder, in the build tree. Never the current folder. g_free. */
 char *mhar_path_plugin (const char *name);
 
+/* A program that this one starts, or NULL: beside an installed program (../lib*), in the build tree of one that is not, in the
+ * configured library folder. g_free. */
+char *mhar_path_program (const char *name);
+
 G_END_DECLS

@@ -2,6 +2,7 @@
 #include "probes/compare-distances.h"
 
 #include "probes/probe.h"
+#include "probes/statistics.h"
 
 #include <math.h>
 
@@ -21,7 +22,7 @@ mhar_js_divergence (const double *p, const double *q, gsize n)
     double m = (p[i] + q[i]) / 2;
     sum += term (p[i], m) + term (q[i], m);
   }
-  return sum / 2 < 0 ? 0 : sum / 2; /* by rounding only */
+  return mhar_not_negative (sum / 2);
 }
 
 void
@@ -50,7 +51,7 @@ largest (const double *p, const double *q, gsize n)
   double most = 0;
 
   for (gsize i = 0; i < n; i++)
-    most = fmax (most, fabs (q[i] - p[i]));
+    most = mhar_larger (most, fabs (q[i] - p[i]));
   return most;
 }
 
@@ -90,7 +91,7 @@ distances_at (const MharCompared *c, gsize s, const double *p, const double *q, 
     const double *partner = q + c->match[s * c->max_heads[0] + h] * n;
     same += mhar_js_divergence (p + h * n, q + h * n, n) / (double)heads;
     matched += mhar_js_divergence (p + h * n, partner, n) / (double)heads;
-    most = fmax (most, largest (p + h * n, partner, n));
+    most = mhar_larger (most, largest (p + h * n, partner, n));
   }
   values[MHAR_DISTANCE_IDENTITY * columns + s] = c->paired ? same : NAN;
   values[MHAR_DISTANCE_MATCHED * columns + s] = c->paired ? matched : NAN;

@@ -139,32 +139,37 @@ add (MharDataset *out, const char *name, const char *long_name, const char *unit
   return mhar_dataset_add (out, mhar_field_new (name, long_name, units, type, n_dims, dims, shape));
 }
 
-/* One value a read, and of the checkpoints the last, which is an attribute. Nothing where there is none. */
+/* One value a read, and of the checkpoints the last, which is an attribute. */
 static void
 add_row (MharDataset *out, const char *name, const char *long_name, const char *units, gsize n, const double *values)
 {
   const char *dim = "site";
 
-  if (!isfinite (values[n]))
-    return;
   MharField *field = add (out, name, long_name, units, MHAR_FIELD_F64, 1, &dim, &n);
   memcpy (field->data.f64, values, n * sizeof *values);
   mhar_dataset_set_real (out, name, values[n]);
 }
 
-/* The ends of the 95 % of `drawn` [n + 1, draws]; sorted in place. */
+/* The ends of the 95 % of `drawn` [n + 1, draws], or, with `values` [n + 1], of resampled divergences about them; sorted in
+ * place. */
 static void
-add_ends (MharDataset *out, const Named *what, gsize n, double *drawn, gsize draws)
+add_ends (MharDataset *out, const Named *what, gsize n, const double *values, double *drawn, gsize draws)
 {
+  const MharRange range = { 0, INFINITY };
   g_autofree char *low_name = g_strconcat (what->name, "_low", NULL),
                   *high_name = g_strconcat (what->name, "_high", NULL);
   g_autofree char *low_words = g_strdup_printf ("lower end of the 95 %% interval of: %s", what->long_name);
   g_autofree char *high_words = g_strdup_printf ("upper end of the 95 %% interval of: %s", what->long_name);
   g_autofree double *low = g_new (double, n + 1), *high = g_new (double, n + 1);
 
-  for (gsize s = 0; s <= n; s++)
-    if (!mhar_interval (drawn + s * draws, draws, &low[s], &high[s]))
+  for (gsize s = 0; s <= n; s++) {
+    double *at = drawn + s * draws;
+    if (values != NULL ? !mhar_interval_about (values[s], range, at, draws, &low[s], &high[s])
+                       : !mhar_interval (at, draws, &low[s], &high[s]))
       low[s] = high[s] = NAN;
+  }
+  if (!isfinite (low[n]))
+    return;
   add_row (out, low_name, low_words, what->units, n, low);
   add_row (out, high_name, high_words, what->units, n, high);
 }
@@ -331,7 +336,7 @@ add_null (const MharComparison *c, guint64 seed, const double *values, MharDatas
   gboolean enough = mhar_resampler_entries (c->resampler[0]) >= MHAR_LEAST_SPLIT_ENTRIES;
   g_autofree double *drawn = draw (c, seed, MHAR_SPLITS, MHAR_N_HALVES, TRUE), *row = g_new (double, columns);
 
-  for (guint d = 0; d < MHAR_N_HALVES; d++) {
+  for (guint d = c->compared.paired ? 0 : MHAR_HALVES_CONSENSUS; d < MHAR_N_HALVES; d++) {
     for (gsize s = 0; s <= n; s++) {
       row[s] = 0;
       for (guint k = 0; k < MHAR_SPLITS; k++)
@@ -345,19 +350,19 @@ add_null (const MharComparison *c, guint64 seed, const double *values, MharDatas
   add_against (out, "_consensus", n, values + MHAR_DISTANCE_CONSENSUS * columns,
                drawn + MHAR_HALVES_CONSENSUS * columns * MHAR_SPLITS, enough);
   for (guint d = MHAR_HALVES; enough && d < MHAR_N_HALVES; d++)
-    add_ends (out, &halves[d], n, drawn + d * columns * MHAR_SPLITS, MHAR_SPLITS);
+    add_ends (out, &halves[d], n, NULL, drawn + d * columns * MHAR_SPLITS, MHAR_SPLITS);
   mhar_dataset_set_integer (out, "splits", MHAR_SPLITS);
 }
 
-/* The divergences' intervals; a largest has none, being too large in every resample. */
+/* The divergences' intervals; what is largest has none. */
 static void
-add_intervals (const MharComparison *c, guint64 seed, MharDataset *out)
+add_intervals (const MharComparison *c, guint64 seed, const double *values, MharDataset *out)
 {
   gsize n = c->compared.n_sites;
   g_autofree double *drawn = draw (c, seed, MHAR_RESAMPLES, MHAR_N_DISTANCES, FALSE);
 
   for (guint d = 0; d < MHAR_DISTANCE_LARGEST; d++)
-    add_ends (out, &distances[d], n, drawn + d * (n + 1) * MHAR_RESAMPLES, MHAR_RESAMPLES);
+    add_ends (out, &distances[d], n, values + d * (n + 1), drawn + d * (n + 1) * MHAR_RESAMPLES, MHAR_RESAMPLES);
   mhar_dataset_set_integer (out, "bootstrap_resamples", MHAR_RESAMPLES);
 }
 
@@ -417,11 +422,12 @@ mhar_comparison_finish (const MharComparison *comparison, guint64 seed)
   add_differences (&c, out);
   mhar_compared_distances (m, c.pool[0], c.pool[1], values);
   for (guint d = 0; d < MHAR_N_DISTANCES; d++)
-    add_row (out, distances[d].name, distances[d].long_name, distances[d].units, m->n_sites, values + d * columns);
-  if (mhar_resampler_entries (c.resampler[0]) > 1) {
+    if (m->paired || d == MHAR_DISTANCE_CONSENSUS || d == MHAR_DISTANCE_LARGEST_CONSENSUS)
+      add_row (out, distances[d].name, distances[d].long_name, distances[d].units, m->n_sites, values + d * columns);
+  if (mhar_resampler_entries (c.resampler[0]) > 1)
     add_null (&c, seed, values, out);
-    add_intervals (&c, seed, out);
-  }
+  if (mhar_resample_enough (mhar_resampler_entries (c.resampler[0])))
+    add_intervals (&c, seed, values, out);
   mhar_dataset_set_string (out, "signal", "difference_consensus");
   return out;
 }

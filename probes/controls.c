@@ -151,7 +151,7 @@ fill (const double *sums, gsize windows, gsize queries, gsize slices, gsize n_si
       double sum = 0;
       for (gsize c = 0; c < slices; c++)
         sum += sums[(w * queries + q) * slices + c] / (double)slices;
-      to[(w * n_sites + site) * queries + q] = sum;
+      to[(w * n_sites + site) * queries + q] = mhar_not_negative (sum);
     }
 }
 
@@ -205,7 +205,7 @@ read_sums (const MharProbeSetup *setup, const MharPool *pool, const GArray *list
   const MharControl *c = &g_array_index (list, MharControl, i);
   g_autofree char *trained = sums_name (list, i, FALSE), *null = sums_name (list, i, TRUE);
 
-  if (!mhar_disagreement_read (setup, pool, trained, is_main (list, i) && !c->heads ? c->slices : 1, d))
+  if (!mhar_disagreement_read (setup, pool, trained, c->heads, is_main (list, i) && !c->heads ? c->slices : 1, d))
     return FALSE;
   d->null = mhar_pool_total (pool, null);
   d->draws = d->null != NULL ? setup->options->null_draws : 0;

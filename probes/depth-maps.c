@@ -4,6 +4,7 @@
  * because a deviation alone proves nothing: what random queries of the same norm reach, whether it replicates on the other half
  * of the text, and how the heads' deviations correlate (their floor is −1/(H−1): they sum to zero). */
 #include "probes/deviation.h"
+#include "probes/statistics.h"
 
 #include <math.h>
 
@@ -28,7 +29,7 @@ unpack (const MharProbeSetup *setup, const MharRouteSums *sums, gsize windows, M
     for (gsize s = 0; s < setup->n_sites; s++) {
       const MharSite *site = mhar_plan_site (setup->plan, (guint) s);
       for (gsize h = 0; h < (gsize) site->heads; h++) {
-        entropy->data.f64[(w * setup->n_sites + s) * setup->max_heads + h] = sums->entropy[row++];
+        entropy->data.f64[(w * setup->n_sites + s) * setup->max_heads + h] = mhar_not_negative (sums->entropy[row++]);
         for (gsize n = 0; n < (gsize) site->n_sources; n++, at++) {
           weight->data.f64[w * cells + mhar_deviation_padded (setup, s, h, n)] = sums->weight[at];
           square->data.f64[w * cells + mhar_deviation_padded (setup, s, h, n)] = sums->square[at];

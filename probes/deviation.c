@@ -37,19 +37,12 @@ deviation (const double *sums, gsize stride, gsize heads, gsize n, double tokens
   }
 }
 
-/* NaN where either is: of weights that are no numbers nothing is largest. */
-static double
-larger (double a, double b)
-{
-  return isnan (a) || isnan (b) ? NAN : fmax (a, b);
-}
-
 static double
 largest (const double *values, gsize n)
 {
   double most = 0;
   for (gsize i = 0; i < n; i++)
-    most = larger (most, fabs (values[i]));
+    most = mhar_larger (most, fabs (values[i]));
   return most;
 }
 
@@ -140,7 +133,7 @@ mhar_deviation_scalars (const MharProbeSetup *setup, const MharPool *pool, MharD
     if (!mhar_site_counts (site, TRUE) || !site_deviation (setup, sums, tokens, s, dev))
       continue;
     by_site->data.f64[s] = largest (dev, (gsize)site->heads * site->n_sources);
-    most = larger (most, by_site->data.f64[s]);
+    most = mhar_larger (most, by_site->data.f64[s]);
   }
   mhar_dataset_set_real (out, "max_deviation", most);
   set_correlations (setup, pool, out);
@@ -186,7 +179,7 @@ add_null (const MharProbeSetup *setup, const MharPool *pool, double *top, MharDa
     for (gsize j = 0; j < draws; j++) {
       deviation (sums + j * packed + base, n, heads, n, tokens, dev);
       field->data.f64[s * draws + j] = largest (dev, heads * n);
-      top[j] = larger (top[j], field->data.f64[s * draws + j]);
+      top[j] = mhar_larger (top[j], field->data.f64[s * draws + j]);
     }
     base += heads * n;
   }
@@ -214,7 +207,7 @@ add_p_values (const MharProbeSetup *setup, const double *sums, double tokens, co
     if (!mhar_site_counts (site, TRUE) || !site_deviation (setup, sums, tokens, s, dev))
       continue;
     double here = largest (dev, (gsize)site->heads * n);
-    most = larger (most, here);
+    most = mhar_larger (most, here);
     by_site->data.f64[s] = mhar_p_value (here, null->data.f64 + s * draws, draws, 1);
     for (gsize h = 0; h < (gsize)site->heads; h++)
       by_head->data.f64[s * setup->max_heads + h] = mhar_p_value (largest (dev + h * n, n), top, draws, 1);

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 
 gboolean
-mhar_disagreement_read (const MharProbeSetup *setup, const MharPool *pool, const char *name, gsize columns,
-                        MharDisagreement *d)
+mhar_disagreement_read (const MharProbeSetup *setup, const MharPool *pool, const char *name, gboolean heads,
+                        gsize columns, MharDisagreement *d)
 {
   g_autofree char *null_name = g_strconcat (name, "_null", NULL);
 
-  *d = (MharDisagreement){ .trained = mhar_pool_total (pool, name),
+  *d = (MharDisagreement){ .plan = setup->plan,
+                           .heads = heads,
+                           .trained = mhar_pool_total (pool, name),
                            .null = mhar_pool_total (pool, null_name),
                            .n_sites = setup->n_sites,
                            .columns = columns,
@@ -41,7 +43,8 @@ mhar_disagreement_draw (const MharDisagreement *d, gsize site, gsize draw)
 static gboolean
 takes_part (const MharDisagreement *d, gsize site)
 {
-  return !isnan (d->trained[site * d->columns]);
+  const MharSite *one = mhar_plan_site (d->plan, (guint)site);
+  return mhar_site_counts (one, d->heads) && one->n_sources >= d->least;
 }
 
 double *
@@ -108,7 +111,7 @@ mhar_disagreement_means (const MharDisagreement *d)
   if (n == 0)
     return m;
   m.trained = mean (sites, n);
-  m.median = median (sites, n);
+  m.median = isnan (m.trained) ? NAN : median (sites, n);
   if (d->draws == 0)
     return m;
   g_autofree double *per_draw = mhar_disagreement_per_draw (d);

@@ -3,6 +3,7 @@
  * Jensen–Shannon divergence. Not the slice disagreement, and never in one column with it. */
 #include "probes/disagreement.h"
 #include "probes/probe.h"
+#include "probes/statistics.h"
 
 #include <math.h>
 
@@ -33,9 +34,9 @@ batch (gpointer state G_GNUC_UNUSED, MharBatch *b, MharDataset *slab, GError **e
     if (!mhar_site_counts (mhar_plan_site (setup->plan, (guint) s), TRUE))
       continue;
     for (gsize w = 0; w < windows; w++) {
-      js->data.f64[w * n + s] = sums.head_js[w * n + s];
+      js->data.f64[w * n + s] = mhar_not_negative (sums.head_js[w * n + s]);
       for (gsize j = 0; random != NULL && j < draws; j++)
-        random->data.f64[(w * n + s) * draws + j] = null[k].js[w * draws + j];
+        random->data.f64[(w * n + s) * draws + j] = mhar_not_negative (null[k].js[w * draws + j]);
     }
     k++;
   }
@@ -49,7 +50,7 @@ finish (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out, GPt
   MharDisagreement d;
   const char *dims[] = { "site", "draw" };
 
-  if (!mhar_disagreement_read (setup, pool, "head_js", 1, &d))
+  if (!mhar_disagreement_read (setup, pool, "head_js", TRUE, 1, &d))
     return;
   gsize shape[] = { d.n_sites, d.draws };
   MharField *field = mhar_dataset_add (out, mhar_field_new ("head_js", "head disagreement, mean over heads of KL(w_h || mean over heads), token mean",
@@ -70,7 +71,7 @@ scalars (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out)
 {
   MharDisagreement d;
 
-  if (mhar_disagreement_read (setup, pool, "head_js", 1, &d))
+  if (mhar_disagreement_read (setup, pool, "head_js", TRUE, 1, &d))
     mhar_disagreement_scalars (&d, "head_js", out);
 }
 

@@ -71,6 +71,17 @@ collect (const MharDataset *set, const GArray *slots, double *to, gsize stride)
   }
 }
 
+/* Nothing here is negative but differences and correlations, of which cosines are. */
+static MharRange
+range_of (const char *name)
+{
+  if (g_str_has_suffix (name, "excess"))
+    return (MharRange){ -INFINITY, INFINITY };
+  if (g_str_has_suffix (name, "_correlation") || g_str_has_suffix (name, "replication_r") || g_str_has_suffix (name, "_mean"))
+    return (MharRange){ -1, 1 };
+  return (MharRange){ 0, g_str_has_suffix (name, "_mean_abs") ? 1 : INFINITY };
+}
+
 static void
 set_field (MharDataset *out, const Slot *slot, double *values)
 {
@@ -87,7 +98,8 @@ set_field (MharDataset *out, const Slot *slot, double *values)
   }
   for (gsize k = 0; k < slot->n; k++) {
     double low, high;
-    if (!mhar_interval (values + k * MHAR_RESAMPLES, MHAR_RESAMPLES, &low, &high))
+    if (!mhar_interval_about (mhar_field_value (field, k), range_of (slot->name), values + k * MHAR_RESAMPLES,
+                              MHAR_RESAMPLES, &low, &high))
       continue;
     bounds[0]->data.f64[k] = low;
     bounds[1]->data.f64[k] = high;
@@ -100,7 +112,7 @@ set_bounds (MharDataset *out, const char *name, double *values)
   g_autofree char *low_name = g_strconcat (name, "_low", NULL), *high_name = g_strconcat (name, "_high", NULL);
   double low, high;
 
-  if (!mhar_interval (values, MHAR_RESAMPLES, &low, &high))
+  if (!mhar_interval_about (mhar_dataset_real (out, name, NAN), range_of (name), values, MHAR_RESAMPLES, &low, &high))
     return;
   mhar_dataset_set_real (out, low_name, low);
   mhar_dataset_set_real (out, high_name, high);
@@ -117,8 +129,10 @@ add_deviation_null (const MharProbeSetup *setup, MharDataset *out)
 
   if (draws < 2)
     return;
+  if (!isfinite (mhar_dataset_real (out, "null_max_deviation", NAN)))
+    return;
   for (gsize i = 0; i < null->shape[0] * draws; i++)
-    top[i % draws] = fmax (top[i % draws], null->data.f64[i]);
+    top[i % draws] = fmax (top[i % draws], null->data.f64[i]); /* NaN: a site with one head */
   for (guint b = 0; b < MHAR_RESAMPLES; b++) {
     mhar_resampled_draws (setup->options->seed, b, draws, pick);
     for (gsize j = 0; j < draws; j++)
@@ -134,7 +148,7 @@ mhar_intervals_add (const MharProbeSetup *setup, const MharResampler *resampler,
   g_autoptr (GArray) slots = g_array_new (FALSE, FALSE, sizeof (Slot));
   gsize total = 0;
 
-  if (mhar_resampler_block (resampler) >= mhar_resampler_entries (resampler))
+  if (!mhar_resample_enough (mhar_resampler_entries (resampler)))
     return;
   g_autoptr (MharPool) first = mhar_resampler_pool (resampler, setup->options->seed, 0);
   mhar_probe_scalars (setup, first, sample);

@@ -8,11 +8,10 @@
 G_BEGIN_DECLS
 
 /* Beside every scalar of `out` that mhar_probe_scalars gives, X, the ends of its 95 % interval, X_low and X_high
- * (percentile method over MHAR_RESAMPLES resamples; a spread has none, nor has what fewer than half of the resamples
+ * (mhar_interval_about over MHAR_RESAMPLES resamples; a spread has none, nor has what fewer than half of the resamples
  * have). An attribute's are attributes, a field's are fields. Also the integers bootstrap_resamples, bootstrap_entries
  * and bootstrap_block. The mean over draws of each draw's largest deviation is resampled over draws alone: the largest
- * of a sum is not the sum of largests. Nothing is added with fewer than three windows: a
- * block would be all of them. */
+ * of a sum is not the sum of largests. Nothing is added where mhar_resample_enough says no. */
 void mhar_intervals_add (const MharProbeSetup *setup, const MharResampler *resampler, MharDataset *out);
 
 G_END_DECLS

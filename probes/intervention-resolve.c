@@ -16,19 +16,6 @@ typedef struct {
 } Resolve;
 
 static gboolean
-refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-static gboolean
-refuse (GError **error, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_propagate_error (error, g_error_new_valist (MHAR_ERROR, MHAR_ERROR_USAGE, format, args));
-  va_end (args);
-  return FALSE;
-}
-
-static gboolean
 is_number (const char *text)
 {
   return text[0] != '\0' && strspn (text, G_CSET_DIGITS) == strlen (text);
@@ -43,7 +30,7 @@ find_sites (Resolve *r, GError **error)
   r->first = 0;
   r->last = r->plan->sites->len;
   if (r->last == 0)
-    return refuse (error, "%s would change nothing: the checkpoint reads nothing over depth", i->spec);
+    return mhar_bad_usage (error, "%s would change nothing: the checkpoint reads nothing over depth", i->spec);
   if (i->site == NULL)
     return TRUE;
   for (guint s = 0; s < r->plan->sites->len; s++) {
@@ -57,7 +44,7 @@ find_sites (Resolve *r, GError **error)
     return TRUE;
   }
   g_autofree char *nearest = mhar_nearest_labels (i->site, labels);
-  return refuse (error, "%s: there is no site “%s”; did you mean %s? --sites lists all", i->spec, i->site, nearest);
+  return mhar_bad_usage (error, "%s: there is no site “%s”; did you mean %s? --sites lists all", i->spec, i->site, nearest);
 }
 
 /* ---- sources ---- */
@@ -149,12 +136,12 @@ refuse_source (const Resolve *r, GError **error)
       g_ptr_array_add (labels, mhar_plan_source_label (r->plan, mhar_plan_site (r->plan, s), n));
   g_autofree char *nearest = mhar_nearest_labels (i->source, labels);
   if (one && is_number (i->source))
-    return refuse (error, "%s: %s reads no source number %s; its %d are counted from 0", i->spec, site->label, i->source,
+    return mhar_bad_usage (error, "%s: %s reads no source number %s; its %d are counted from 0", i->spec, site->label, i->source,
                    site->n_sources);
   if (one)
-    return refuse (error, "%s: %s reads no source “%s”; did you mean %s? --sites lists all", i->spec, site->label, i->source,
+    return mhar_bad_usage (error, "%s: %s reads no source “%s”; did you mean %s? --sites lists all", i->spec, site->label, i->source,
                    nearest);
-  return refuse (error, "%s: none of these sites reads a source “%s”; did you mean %s? --sites lists all", i->spec,
+  return mhar_bad_usage (error, "%s: none of these sites reads a source “%s”; did you mean %s? --sites lists all", i->spec,
                  i->source, nearest);
 }
 
@@ -175,7 +162,7 @@ resolve_ablation (const Resolve *r, MharPlanEdit *edits, GError **error)
   }
   if (!found)
     return refuse_source (r, error);
-  return edits->len > 0 || refuse (error, "%s: %s reads nothing else, and would be left with no source", i->spec,
+  return edits->len > 0 || mhar_bad_usage (error, "%s: %s reads nothing else, and would be left with no source", i->spec,
                                    r->last - r->first == 1 ? mhar_plan_site (r->plan, r->first)->label
                                                            : "each site that reads it");
 }
@@ -266,7 +253,7 @@ resolve_reads (const Resolve *r, MharPlanEdit *edits, GError **error)
   gboolean one = r->last - r->first == 1;
 
   if (i->kind == MHAR_INTERVENTION_REGROUP && r->plan->width % (int) i->a != 0)
-    return refuse (error, "%s: %u heads do not divide a width of %d", i->spec, i->a, r->plan->width);
+    return mhar_bad_usage (error, "%s: %u heads do not divide a width of %d", i->spec, i->a, r->plan->width);
   for (guint s = r->first; s < r->last; s++) {
     MharSiteEdit *edit = edit_of (r, s);
     if (edit != NULL)
@@ -274,9 +261,9 @@ resolve_reads (const Resolve *r, MharPlanEdit *edits, GError **error)
   }
   if (edits->len > 0)
     return TRUE;
-  return one ? refuse (error, "%s would change nothing: it takes a site with %s, which %s has not", i->spec,
+  return one ? mhar_bad_usage (error, "%s would change nothing: it takes a site with %s, which %s has not", i->spec,
                        reason_of (i->kind), mhar_plan_site (r->plan, r->first)->label)
-             : refuse (error, "%s would change nothing: it takes a site with %s, and there is none", i->spec,
+             : mhar_bad_usage (error, "%s would change nothing: it takes a site with %s, and there is none", i->spec,
                        reason_of (i->kind));
 }
 
@@ -309,7 +296,7 @@ mhar_interventions_check (const MharPlan *plan, const MharProbeOptions *options,
   for (guint s = 0; s < plan->sites->len; s++)
     most = MAX (most, (guint) mhar_plan_site (plan, s)->n_sources);
   if (options->ablation_map && most < 2)
-    return refuse (error, "no site reads two sources, so there is no --ablation-map; leave it out");
+    return mhar_bad_usage (error, "no site reads two sources, so there is no --ablation-map; leave it out");
   return TRUE;
 }
 

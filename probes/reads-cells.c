@@ -34,19 +34,6 @@ mhar_reads_specs_new (void)
   return g_ptr_array_new_with_free_func (spec_free);
 }
 
-static gboolean refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-static gboolean
-refuse (GError **error, const char *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  g_propagate_error (error, g_error_new_valist (MHAR_ERROR, MHAR_ERROR_USAGE, format, args));
-  va_end (args);
-  return FALSE;
-}
-
 /* ---- words ---- */
 
 static gboolean
@@ -100,20 +87,21 @@ mhar_reads_specs_parse (GPtrArray *list, const char *text, GError **error)
     Spec *one = parse_one (items[k]);
     if (one == NULL) {
       g_ptr_array_set_size (list, (int) before);
-      return refuse (error,
-                     "--reads takes SITE:HEAD:SOURCE, such as L3.mlp:2:embed, final:*:top or *:0:newest, not “%s”",
-                     items[k]);
+      return mhar_bad_usage (
+          error, "--reads takes SITE:HEAD:SOURCE, such as L3.mlp:2:embed, final:*:top or *:0:newest, not “%s”",
+          items[k]);
     }
     for (guint i = 0; i < list->len; i++)
       if (strcmp (((const Spec *) g_ptr_array_index (list, i))->spec, one->spec) == 0) {
-        g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "--reads asks for %s twice; leave one of them out", one->spec);
+        mhar_bad_usage (error, "--reads asks for %s twice; leave one of them out", one->spec);
         spec_free (one);
         g_ptr_array_set_size (list, (int) before);
         return FALSE;
       }
     g_ptr_array_add (list, one);
   }
-  return list->len > before || refuse (error, "--reads takes SITE:HEAD:SOURCE, such as L3.mlp:2:embed, not nothing");
+  return list->len > before
+         || mhar_bad_usage (error, "--reads takes SITE:HEAD:SOURCE, such as L3.mlp:2:embed, not nothing");
 }
 
 /* ---- cells ---- */
@@ -149,8 +137,8 @@ find_sites (Resolve *r, GError **error)
     return TRUE;
   }
   g_autofree char *nearest = mhar_nearest_labels (s->site, labels);
-  return refuse (error, "--reads %s: there is no site “%s”; the nearest are %s, and --sites lists all", s->spec,
-                 s->site, nearest);
+  return mhar_bad_usage (error, "--reads %s: there is no site “%s”; the nearest are %s, and --sites lists all", s->spec,
+                         s->site, nearest);
 }
 
 static void
@@ -198,8 +186,8 @@ refuse_source (const Resolve *r, GError **error)
     for (int n = 0; n < mhar_plan_site (r->plan, i)->n_sources; n++)
       g_ptr_array_add (labels, mhar_plan_source_label (r->plan, mhar_plan_site (r->plan, i), n));
   g_autofree char *nearest = mhar_nearest_labels (s->source, labels);
-  return refuse (error, "--reads %s: %s reads no source “%s”; the nearest are %s", s->spec,
-                 one ? mhar_plan_site (r->plan, r->first)->label : "no site of these", s->source, nearest);
+  return mhar_bad_usage (error, "--reads %s: %s reads no source “%s”; the nearest are %s", s->spec,
+                         one ? mhar_plan_site (r->plan, r->first)->label : "no site of these", s->source, nearest);
 }
 
 static gboolean
@@ -219,12 +207,13 @@ resolve_one (Resolve *r, GError **error)
       source |= add_head (r, i, h);
     }
     if (r->cells->len > MHAR_READS_MOST_CELLS)
-      return refuse (error, "--reads %s: more than %d cells; name fewer sites, heads or sources", s->spec,
-                     MHAR_READS_MOST_CELLS);
+      return mhar_bad_usage (error, "--reads %s: more than %d cells; name fewer sites, heads or sources", s->spec,
+                             MHAR_READS_MOST_CELLS);
   }
   if (!head)
-    return refuse (error, "--reads %s: there is no head %d; %s %d, counted from 0", s->spec, s->head,
-                   r->last - r->first == 1 ? "the site's heads are" : "the most that a site of these has is", most);
+    return mhar_bad_usage (error, "--reads %s: there is no head %d; %s %d, counted from 0", s->spec, s->head,
+                           r->last - r->first == 1 ? "the site's heads are" : "the most that a site of these has is",
+                           most);
   return source || refuse_source (r, error);
 }
 
@@ -236,11 +225,11 @@ mhar_reads_resolve (const MharPlan *plan, const GPtrArray *specs, GError **error
   Resolve r = { .plan = plan, .cells = cells, .known = known };
 
   if (plan->sites->len == 0 && specs->len > 0) {
-    refuse (error, "nothing is read over depth, so there is nothing for --reads; leave it out");
+    mhar_bad_usage (error, "nothing is read over depth, so there is nothing for --reads; leave it out");
     return NULL;
   }
   for (guint k = 0; k < specs->len; k++) {
-    r.spec = g_ptr_array_index ((GPtrArray *) specs, k);
+    r.spec = g_ptr_array_index ((GPtrArray *)specs, k);
     if (!resolve_one (&r, error))
       return NULL;
   }

@@ -171,6 +171,12 @@ mhar_resample_block (guint n)
   return length;
 }
 
+gboolean
+mhar_resample_enough (guint n)
+{
+  return mhar_resample_block (n) < n;
+}
+
 guint
 mhar_resampler_block (const MharResampler *r)
 {

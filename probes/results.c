@@ -217,3 +217,13 @@ mhar_results_check (const MharDataset *root, const char *path, GError **error)
       return FALSE;
   return TRUE;
 }
+
+gboolean
+mhar_results_site_counts (const MharDataset *set, const char *measure, gsize site)
+{
+  gboolean heads = strcmp (measure, "head_js") == 0 || strcmp (measure, "max_deviation") == 0;
+  gint64 least = strcmp (measure, "matched_kl") == 0 ? mhar_dataset_integer (set, "match_sources", 0) : 0;
+  gint32 sources = mhar_dataset_get (set, "n_sources")->data.i32[site];
+
+  return sources > 1 && sources >= least && (mhar_dataset_get (set, "n_heads")->data.i32[site] > 1) == heads;
+}

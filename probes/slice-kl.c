@@ -5,8 +5,10 @@
 #include "probes/disagreement.h"
 #include "probes/null-queries.h"
 #include "probes/probe.h"
+#include "probes/statistics.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The four groups of queries, any of which may be empty. */
 enum { TRAINED, RANDOM, MATCHED, MATCHED_RANDOM, N_GROUPS };
@@ -129,7 +131,7 @@ fill (const State *state, int g, const GPtrArray *sums, gsize S, MharField *fiel
         double value = 0;
         for (gsize c = 0; random && c < S; c++)
           value += kl[(w * last + k) * S + c] / (double) S;
-        field->data.f64[(w * n_sites + s) * last + k] = random ? value : kl[w * S + k];
+        field->data.f64[(w * n_sites + s) * last + k] = mhar_not_negative (random ? value : kl[w * S + k]);
       }
   }
 }
@@ -171,6 +173,16 @@ means (const MharProbeSetup *setup, const double *sums, double tokens, const cha
   return field;
 }
 
+/* A matched count leaves out sites that have fewer sources. */
+static gboolean
+read_sums (const MharProbeSetup *setup, const MharPool *pool, const char *name, MharDisagreement *d)
+{
+  gboolean there = mhar_disagreement_read (setup, pool, name, FALSE, setup->options->slices, d);
+
+  d->least = strcmp (name, "matched_kl") == 0 ? (int) setup->options->match_sources : 0;
+  return there;
+}
+
 static void
 finish_group (const MharProbeSetup *setup, const MharPool *pool, const char *name, const char *what, MharDataset *out)
 {
@@ -179,7 +191,7 @@ finish_group (const MharProbeSetup *setup, const MharPool *pool, const char *nam
   g_autofree char *trained_what = g_strdup_printf ("%s, token mean", what);
   MharDisagreement d;
 
-  if (!mhar_disagreement_read (setup, pool, name, setup->options->slices, &d))
+  if (!read_sums (setup, pool, name, &d))
     return;
   mhar_dataset_add (out, means (setup, d.trained, d.tokens, name, trained_what, "slice", d.columns));
   if (d.null != NULL)
@@ -201,7 +213,7 @@ scalars (const MharProbeSetup *setup, const MharPool *pool, MharDataset *out)
   MharDisagreement d;
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    if (mhar_disagreement_read (setup, pool, names[i], setup->options->slices, &d))
+    if (read_sums (setup, pool, names[i], &d))
       mhar_disagreement_scalars (&d, names[i], out);
 }
 

@@ -29,8 +29,11 @@ mhar_p_value (double value, const double *null, gsize n, gsize stride)
 
   if (!isfinite (value))
     return NAN; /* no draw would count as reaching it */
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0; i < n; i++) {
+    if (isnan (null[i * stride]))
+      return NAN; /* nor would that one */
     as_large += null[i * stride] >= least;
+  }
   return (1.0 + (double)as_large) / (1.0 + (double)n);
 }
 
@@ -50,8 +53,9 @@ quantile (const double *sorted, gsize n, double q)
   return i + 1 < n ? sorted[i] + (at - below) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
 }
 
-gboolean
-mhar_interval (double *values, gsize n, double *low, double *high)
+/* Those that are finite, in order, to the front; how many, 0 where they are fewer than half. */
+static gsize
+sort_finite (double *values, gsize n)
 {
   gsize kept = 0;
 
@@ -59,10 +63,33 @@ mhar_interval (double *values, gsize n, double *low, double *high)
     if (isfinite (values[i]))
       values[kept++] = values[i];
   if (kept == 0 || 2 * kept < n)
-    return FALSE;
+    return 0;
   qsort (values, kept, sizeof *values, compare_doubles);
+  return kept;
+}
+
+gboolean
+mhar_interval (double *values, gsize n, double *low, double *high)
+{
+  gsize kept = sort_finite (values, n);
+
+  if (kept == 0)
+    return FALSE;
   *low = quantile (values, kept, 0.025);
   *high = quantile (values, kept, 0.975);
+  return TRUE;
+}
+
+gboolean
+mhar_interval_about (double value, MharRange range, double *values, gsize n, double *low, double *high)
+{
+  gsize kept = isfinite (value) ? sort_finite (values, n) : 0;
+
+  if (kept == 0)
+    return FALSE;
+  double median = quantile (values, kept, 0.5);
+  *low = fmax (value + quantile (values, kept, 0.025) - median, fmin (range.least, value));
+  *high = fmin (value + quantile (values, kept, 0.975) - median, fmax (range.most, value));
   return TRUE;
 }
 
@@ -95,6 +122,9 @@ ranks (const double *values, gsize n)
 double
 mhar_spearman (const double *a, const double *b, gsize n)
 {
+  for (gsize i = 0; i < n; i++)
+    if (isnan (a[i]) || isnan (b[i]))
+      return NAN; /* it has no rank */
   g_autofree double *ra = ranks (a, n), *rb = ranks (b, n);
 
   return mhar_pearson (ra, rb, n);

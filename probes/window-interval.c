@@ -11,17 +11,23 @@ struct _MharWindowResamples {
   guint entries;                  /* 0: too few */
   guint *entry;                   /* [n] the entry that a window is in */
   guint *times;                   /* [MHAR_RESAMPLES, entries] */
+  double count;                   /* Σ count of all windows */
   double counted[MHAR_RESAMPLES]; /* Σ count of a resample */
 };
 
-/* Sums over the windows of each entry. */
-static void
+/* Sums over the windows of each entry, and of all. */
+static double
 fold (const MharWindowResamples *r, const double *value, gsize stride, double sum[MHAR_RESAMPLE_ENTRIES])
 {
+  double all = 0;
+
   for (guint e = 0; e < MHAR_RESAMPLE_ENTRIES; e++)
     sum[e] = 0;
-  for (gsize w = 0; w < r->n; w++)
+  for (gsize w = 0; w < r->n; w++) {
     sum[r->entry[w]] += value[w * stride];
+    all += value[w * stride];
+  }
+  return all;
 }
 
 static double
@@ -47,9 +53,9 @@ mhar_window_resamples_new (guint64 seed, const double *count, gsize n)
     r->entry[w] = mhar_resample_entry (w, n);
     r->entries = MAX (r->entries, r->entry[w] + 1);
   }
-  if (r->entries > 0 && mhar_resample_block (r->entries) >= r->entries)
+  if (!mhar_resample_enough (r->entries))
     r->entries = 0;
-  fold (r, count, 1, sum);
+  r->count = fold (r, count, 1, sum);
   r->times = g_new (guint, (gsize)MHAR_RESAMPLES * r->entries);
   for (guint b = 0; b < MHAR_RESAMPLES && r->entries > 0; b++) {
     mhar_resample_count (seed, b, r->entries, r->times + (gsize)b * r->entries);
@@ -76,8 +82,8 @@ mhar_window_interval (const MharWindowResamples *r, const double *value, gsize s
   *low = *high = NAN;
   if (r->entries == 0)
     return FALSE;
-  fold (r, value, stride, sum);
+  double all = fold (r, value, stride, sum);
   for (guint b = 0; b < MHAR_RESAMPLES; b++)
     drawn[b] = resampled (r, b, sum) / r->counted[b];
-  return mhar_interval (drawn, MHAR_RESAMPLES, low, high);
+  return mhar_interval_about (all / r->count, (MharRange){ -INFINITY, INFINITY }, drawn, MHAR_RESAMPLES, low, high);
 }

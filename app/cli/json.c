@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/json.h"
 
+#include "probes/results.h"
 #include "probes/weights-only.h"
 
 #include <jansson.h>
@@ -60,8 +61,7 @@ copy_element (const MharDataset *set, const char *from, gsize i, json_t *object,
 
   if (field == NULL)
     return;
-  if (json_object_get (object, key) == NULL) /* the table's own rounding stays where it was */
-    json_object_set_new (object, key, real (mhar_field_value (field, i)));
+  json_object_set_new (object, key, real (mhar_field_value (field, i)));
   if (low != NULL && high != NULL && isfinite (mhar_field_value (low, i)))
     json_object_set_new (object, interval,
                          json_pack ("[o, o]", real (mhar_field_value (low, i)), real (mhar_field_value (high, i))));
@@ -93,16 +93,16 @@ site_mean (const MharField *field, gsize s)
   return last > 0 ? sum / (double) last : NAN;
 }
 
-/* One site of a disagreement. */
+/* One site of a disagreement. Files of before have no numbers by site in double precision. */
 static json_t *
-disagreement_site (const MharDataset *set, const char *name, gsize s, double trained, const MharField *null)
+disagreement_site (const MharDataset *set, const char *name, gsize s, const MharField *trained, const MharField *null)
 {
   const MharField *site = mhar_dataset_get (set, "site"), *label = mhar_dataset_get (set, "site_label");
   g_autofree char *trained_name = g_strconcat (name, "_site", NULL),
                   *null_name = g_strconcat (name, "_null_site", NULL);
   g_autofree char *p_name = g_strconcat (name, "_p_value", NULL);
   json_t *entry = json_pack ("{s:i, s:s, s:i, s:o}", "site", site->data.i32[s], "label", label->data.str[s], "sources",
-                             mhar_dataset_get (set, "n_sources")->data.i32[s], "trained", real (trained));
+                             mhar_dataset_get (set, "n_sources")->data.i32[s], "trained", real (site_mean (trained, s)));
 
   copy_element (set, trained_name, s, entry, "trained");
   json_object_set_new (entry, "null", null != NULL ? real (site_mean (null, s)) : json_null ());
@@ -134,11 +134,9 @@ disagreement (const MharDataset *set, const char *name)
     copy_real (set, from, object, keys[k]);
   }
   copy_interval (set, draw_name, object, "null_draw_interval");
-  for (gsize s = 0; s < trained->shape[0]; s++) {
-    double value = site_mean (trained, s);
-    if (!isnan (value))
-      json_array_append_new (list, disagreement_site (set, name, s, value, null));
-  }
+  for (gsize s = 0; s < trained->shape[0]; s++)
+    if (mhar_results_site_counts (set, name, s))
+      json_array_append_new (list, disagreement_site (set, name, s, trained, null));
   json_object_set_new (object, "per_site", list);
   return object;
 }
@@ -194,7 +192,7 @@ deviation_site (const MharDataset *set, gsize s)
   for (gint32 h = 0; h < heads; h++) {
     double one = mhar_field_value (p, s * p->shape[1] + (gsize)h);
     json_array_append_new (list, real (one));
-    least = fmin (least, one);
+    least = isnan (one) || isnan (least) ? NAN : fmin (least, one);
   }
   json_object_set_new (entry, "null_max_deviation", real (site_mean (null, s)));
   copy_element (set, "max_deviation_p_value", s, entry, "p_value");
@@ -224,7 +222,7 @@ add_depth_map (const MharDataset *set, json_t *object)
     return;
   json_t *list = json_array ();
   for (gsize s = 0; s < sites->shape[0]; s++)
-    if (!isnan (mhar_field_value (sites, s)))
+    if (mhar_results_site_counts (set, "max_deviation", s))
       json_array_append_new (list, deviation_site (set, s));
   json_object_set_new (group, "per_site", list);
 }

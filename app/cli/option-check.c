@@ -2,6 +2,7 @@
 /* Which options go together: one that would be ignored is refused, so that nobody waits for what will not come. */
 #include "app/cli/options.h"
 
+#include "core/error.h"
 #include "probes/intervention.h"
 
 #include <string.h>

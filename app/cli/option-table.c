@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/option-table.h"
 
+#include "core/error.h"
 #include "probes/intervention.h"
 #include "probes/reads.h"
 
@@ -275,7 +276,7 @@ static const MharOptionRow model_rows[] = {
   { "heads", 0, COUNT, AT (heads), "H", "Routing heads, where the config is wrong or silent", 1, 65536 },
   { "block-delta", 0, CHOICE, AT (block_delta), "HOW", "Differences of delta blocks: recursive (the default) or true",
     .choices = "recursive|true" },
-  { "strict", 0, FLAG, AT (strict), NULL, "Refuse routing tensors and options that go unused" },
+  { "strict", 0, FLAG, AT (strict), NULL, "Refuse routing tensors, layers and options that go unused" },
   { "routing", 0, CHOICE, AT (probe.plain), "HOW", "lookahead (the default) or plain, the reference path",
     .choices = "lookahead|plain" },
   { NULL },

@@ -11,16 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-gboolean
-mhar_bad_usage (GError **error, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_propagate_error (error, g_error_new_valist (MHAR_ERROR, MHAR_ERROR_USAGE, format, args));
-  va_end (args);
-  return FALSE;
-}
-
 static gboolean
 store_whole (const MharOptionRow *row, const char *text, gpointer field, GError **error)
 {

@@ -57,9 +57,6 @@ typedef struct {
 MharCliOptions *mhar_cli_options_parse (char **argv, GError **error);
 void mhar_cli_options_free (MharCliOptions *options);
 
-/* MHAR_ERROR_USAGE; returns FALSE, so that a check is `return mhar_bad_usage (error, …)`. */
-gboolean mhar_bad_usage (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
 /* Whether they go together; MHAR_ERROR_USAGE. mhar_cli_options_parse has asked it. */
 gboolean mhar_cli_options_check (const MharCliOptions *options, GError **error);
 

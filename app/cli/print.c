@@ -8,6 +8,7 @@
 #include "app/cli/table-compare.h"
 #include "app/cli/table-reads.h"
 #include "app/cli/table-series.h"
+#include "app/cli/table-weights.h"
 #include "app/cli/table.h"
 #include "core/dialect.h"
 #include "core/error.h"
@@ -58,12 +59,13 @@ mhar_print_results (const MharCliOptions *options, const MharDataset *root, GErr
   g_autoptr (GPtrArray) sets = mhar_results_checkpoints (root);
   const MharDataset *compare = mhar_dataset_find_child (root, "compare"),
                     *series = mhar_dataset_find_child (root, "series");
-  gboolean whole = !options->json && options->table == MHAR_TABLE_TEXT;
+  gboolean tables = !options->json && options->table != MHAR_TABLE_CSV; /* which has it all in one */
   g_autofree char *text = options->json    ? mhar_json_format (root)
                           : series != NULL ? mhar_table_series (series, options->table)
                                            : mhar_table_format (sets, options->table);
   g_autofree char *apart = compare != NULL && !options->json ? mhar_table_compare (compare, options->table) : NULL;
-  g_autofree char *more = whole ? mhar_table_weights (sets) : NULL, *cells = whole ? mhar_table_reads_cells (sets) : NULL;
+  g_autofree char *more = tables ? mhar_table_weights (sets, options->table) : NULL;
+  g_autofree char *cells = tables ? mhar_table_reads_cells (sets, options->table) : NULL;
 
   for (guint c = 0; c < sets->len && !options->quiet; c++)
     print_warnings (g_ptr_array_index (sets, c));

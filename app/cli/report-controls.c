@@ -3,7 +3,7 @@
  * the width. */
 #include "app/cli/jobs.h"
 #include "app/cli/report-private.h"
-#include "app/cli/table-rows.h"
+#include "probes/results.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,17 +16,10 @@ kind_words (const char *kind)
   return strcmp (kind, "shuffled") == 0 ? "shuffled" : "random";
 }
 
-/* "0.0302 ± 0.0015". */
 static char *
 null_of (const MharDataset *controls, gsize i)
 {
-  double null = mhar_report_value (controls, "null", i), sd = mhar_report_value (controls, "null_sd", i);
-  int decimals = mhar_table_decimals (null);
-  g_autofree char *mean = mhar_table_fixed (null, decimals), *spread = mhar_table_fixed (sd, decimals);
-
-  if (isnan (null) || isnan (sd))
-    return mhar_report_number (null);
-  return g_strdup_printf ("%s ± %s", mean, spread);
+  return mhar_report_spread (mhar_report_value (controls, "null", i), mhar_report_value (controls, "null_sd", i));
 }
 
 static char *
@@ -83,23 +76,22 @@ controls_table (MharReport *r, const MharDataset *set, const char *name)
 }
 
 static gsize
-count_sites (const MharDataset *set, const char *name)
+count_sites (const MharDataset *set, const char *measure)
 {
-  const MharField *field = mhar_dataset_get (set, name);
+  const MharField *site = mhar_dataset_get (set, "site");
   gsize n = 0;
 
-  for (gsize i = 0; field != NULL && i < mhar_field_length (field); i++)
-    n += !isnan (mhar_field_value (field, i)) && mhar_report_value (set, "n_sources", i) > 1;
+  for (gsize i = 0; site != NULL && i < site->shape[0]; i++)
+    n += mhar_results_site_counts (set, measure, i);
   return n;
 }
 
 static void
 matched_row (MharReport *r, const MharDataset *set, const char *name, const char *prefix, const char *sources)
 {
-  g_autofree char *excess_name = g_strconcat (prefix, "_excess", NULL),
-                  *site_name = g_strconcat (prefix, "_site", NULL);
+  g_autofree char *excess_name = g_strconcat (prefix, "_excess", NULL);
   double p = mhar_report_real (set, prefix, "_p_value");
-  g_autofree char *reads = g_strdup_printf ("%" G_GSIZE_FORMAT, count_sites (set, site_name));
+  g_autofree char *reads = g_strdup_printf ("%" G_GSIZE_FORMAT, count_sites (set, prefix));
   g_autofree char *mean = mhar_report_number (mhar_report_real (set, prefix, "_trained"));
   g_autofree char *median = mhar_report_number (mhar_report_real (set, prefix, "_median"));
   g_autofree char *null = mhar_report_null (set, prefix), *excess = mhar_report_scalar (set, excess_name),

@@ -41,10 +41,12 @@ static const struct {
   { "p", "(1 + k) / (1 + n), where k of n draws give at least as much as training did. “Above its null”: p ≤ 0.05. "
          "“Below”: as few draws are smaller. Else: not distinguishable. "
          "Corrected for reads and heads: against each draw’s largest deviation anywhere." },
-  { "Intervals", "2.5 % and 97.5 % quantiles of the same number over resamples of the windows (percentile bootstrap, "
-                 "circular blocks of consecutive windows, as many as "
-                 "the cube root of their number, rounded up). A resample also draws anew among the draws of the null; "
-                 "trained and null come from the same resample. There is none with one window." },
+  { "Intervals", "2.5 % and 97.5 % quantiles of the same number over resamples of the windows (a bootstrap of circular "
+                 "blocks of consecutive windows, as many as the cube root of their number, rounded up), moved by as much "
+                 "as brings the resamples’ median to the number itself, since a resample perturbs what the sample has "
+                 "perturbed already; cut at 0, or at −1 and 1, where the number can lie no farther. A resample also draws "
+                 "anew among the draws of the null; trained and null come from the same resample. There is none with "
+                 "fewer than three windows." },
   { "Matched source count", "The slice disagreement over M sources: only reads with N ≥ M of them, of which those "
                             "numbered rint (k (N−1) / (M−1)), k = 0 … M−1, take part." },
   { "Replication", "Pearson correlation between the deviations on the even and on the odd windows." },
@@ -135,8 +137,8 @@ mhar_report_caveats (MharReport *r)
                       "text might move a number, not another kind of text, and "
                       "nothing about another training run.");
   mhar_document_term (r->document, "Largest numbers",
-                      "The largest of several numbers grows when they are perturbed, so an interval of a largest "
-                      "deviation leans upwards.");
+                      "The largest of several numbers grows when they are perturbed, so a largest deviation is rather "
+                      "too large, the more so the shorter the text; its interval does not take that off.");
   mhar_document_term (r->document, "Interventions",
                       "A model was not trained to be without what is taken away, so a change of the loss bounds what a "
                       "source is worth there and then; a model trained "

@@ -28,7 +28,7 @@ cell_of (const char *text)
     return g_strdup (MHAR_STRONG "not distinguishable from its null" MHAR_PLAIN);
   if (g_str_has_prefix (text, "BELOW"))
     return g_strdup (MHAR_STRONG "below its null" MHAR_PLAIN);
-  return mhar_report_minus (g_strdup (text));
+  return mhar_report_typeset (g_strdup (text));
 }
 
 static void

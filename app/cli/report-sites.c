@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every read of every checkpoint, a line each. */
 #include "app/cli/report-private.h"
+#include "probes/results.h"
 
 #include <math.h>
 #include <string.h>
@@ -87,7 +88,7 @@ disagreement_table (MharReport *r, const MharDataset *set, const char *name, con
                        "and the source that is given most; both are means over heads.",
                        what, name);
   for (gsize s = 0; s < field->shape[0]; s++) {
-    if (isnan (mhar_field_value (field, s)) || mhar_report_value (set, "n_sources", s) < 2)
+    if (!mhar_results_site_counts (set, prefix, s))
       continue;
     g_autofree char *label = mhar_report_label (set, "site_label", s),
                     *n = g_strdup_printf ("%d", (int)mhar_report_value (set, "n_sources", s));
@@ -126,7 +127,7 @@ deviation_table (MharReport *r, const MharDataset *set, const char *name)
                        "same read’s draws; corrected: against each draw’s largest at any read and head.",
                        name);
   for (gsize s = 0; s < field->shape[0]; s++) {
-    if (isnan (mhar_field_value (field, s)))
+    if (!mhar_results_site_counts (set, "max_deviation", s))
       continue;
     g_autofree char *label = mhar_report_label (set, "site_label", s),
                     *n = g_strdup_printf ("%d", (int)mhar_report_value (set, "n_sources", s));

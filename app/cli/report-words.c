@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/jobs.h"
 #include "app/cli/report-private.h"
-#include "app/cli/table-rows.h"
+#include "app/cli/table-numbers.h"
 
 #include <math.h>
 #include <string.h>
 
 #define NOTHING "–"
+#define PLUS_MINUS " ± "
 
 const MharDataset *
 mhar_report_set (const MharReport *report, guint c)
@@ -15,15 +16,24 @@ mhar_report_set (const MharReport *report, guint c)
 }
 
 char *
-mhar_report_minus (char *text)
+mhar_report_typeset (char *text)
 {
   GString *out = g_string_new (NULL);
+  gboolean inside = FALSE;
 
-  for (const char *at = text; *at != '\0'; at++)
+  for (const char *at = text; *at != '\0'; at++) {
+    inside = *at == '[' || (inside && *at != ']');
     if (*at == '-' && g_ascii_isdigit (at[1]))
       g_string_append (out, "−");
-    else
+    else if (g_str_has_prefix (at, PLUS_MINUS)) {
+      g_string_append (out, "\u00A0±\u00A0");
+      at += strlen (PLUS_MINUS) - 1;
+    } else if (inside && g_str_has_prefix (at, ", ")) {
+      g_string_append (out, MHAR_REPORT_COMMA);
+      at++;
+    } else
       g_string_append_c (out, *at);
+  }
   g_free (text);
   return g_string_free (out, FALSE);
 }
@@ -31,16 +41,13 @@ mhar_report_minus (char *text)
 char *
 mhar_report_number (double value)
 {
-  return isnan (value) ? g_strdup (NOTHING) : mhar_report_minus (mhar_table_number (value));
+  return isnan (value) ? g_strdup (NOTHING) : mhar_report_typeset (mhar_table_number (value));
 }
 
 char *
 mhar_report_interval (double value, double low, double high)
 {
-  g_autofree char *text = mhar_table_interval (value, low, high);
-  g_auto (GStrv) ends = g_strsplit (text, ", ", 2);
-
-  return isnan (value) ? g_strdup (NOTHING) : mhar_report_minus (g_strjoinv (MHAR_REPORT_COMMA, ends));
+  return isnan (value) ? g_strdup (NOTHING) : mhar_report_typeset (mhar_table_interval (value, low, high));
 }
 
 double
@@ -53,20 +60,24 @@ mhar_report_real (const MharDataset *set, const char *prefix, const char *end)
 char *
 mhar_report_scalar (const MharDataset *set, const char *name)
 {
+  if (mhar_dataset_has_real (set, name) && !isfinite (mhar_dataset_real (set, name, NAN)))
+    return g_strdup ("n/a");
   return mhar_report_interval (mhar_dataset_real (set, name, NAN), mhar_report_real (set, name, "_low"),
                                mhar_report_real (set, name, "_high"));
+}
+
+char *
+mhar_report_spread (double value, double sd)
+{
+  return isnan (value) ? g_strdup (NOTHING) : mhar_report_typeset (mhar_table_spread (value, sd, NAN, NAN));
 }
 
 char *
 mhar_report_null (const MharDataset *set, const char *prefix)
 {
   double null = mhar_report_real (set, prefix, "_null"), sd = mhar_report_real (set, prefix, "_null_sd");
-  int decimals = mhar_table_decimals (null);
 
-  if (isnan (null) || isnan (sd))
-    return mhar_report_number (null);
-  g_autofree char *value = mhar_table_fixed (null, decimals), *spread = mhar_table_fixed (sd, decimals);
-  return mhar_report_minus (g_strdup_printf ("%s ± %s", value, spread));
+  return mhar_report_spread (null, sd);
 }
 
 double
@@ -169,7 +180,7 @@ mhar_report_count_controls (const MharDataset *set, guint counts[MHAR_VERDICT_TO
   memset (counts, 0, (MHAR_VERDICT_TOO_FEW + 1) * sizeof *counts);
   for (gsize i = 0; p != NULL && i < p->shape[0]; i++)
     counts[mhar_verdict (mhar_field_value (p, i), mhar_dataset_integer (set, "draws", 0))]++;
-  return p != NULL ? (guint)p->shape[0] : 0;
+  return p != NULL ? (guint)p->shape[0] - counts[MHAR_VERDICT_NONE] : 0;
 }
 
 gboolean
@@ -191,14 +202,8 @@ mhar_report_change (const MharDataset *set, gsize i)
 {
   double delta = mhar_report_value (set, "delta_loss", i), low = mhar_report_value (set, "delta_loss_interval", 2 * i);
   double high = mhar_report_value (set, "delta_loss_interval", 2 * i + 1);
-  g_autofree char *text = mhar_report_interval (delta, low, high);
-  g_auto (GStrv) parts = g_strsplit (text, "[", 2);
 
-  if (parts[1] == NULL)
-    return g_strconcat (delta >= 0 ? "+" : "", text, NULL);
-  g_auto (GStrv) ends = g_strsplit (parts[1], MHAR_REPORT_COMMA, 2);
-  return g_strconcat (delta >= 0 ? "+" : "", parts[0], "[", low >= 0 ? "+" : "", ends[0], MHAR_REPORT_COMMA,
-                      high >= 0 ? "+" : "", ends[1], NULL);
+  return isnan (delta) ? g_strdup (NOTHING) : mhar_report_typeset (mhar_table_change (delta, low, high));
 }
 
 gboolean

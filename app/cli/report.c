@@ -9,6 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+#define NOT_FINITE \
+  MHAR_STRONG "not a finite number" MHAR_PLAIN ": its weights hold NaN or infinite values, or overflow, and what is n/a below is so too"
+
 /* "6 layers of width 256, 13 reads of up to 13 sources, 4 routing heads". */
 static char *
 shape_of (const MharDataset *set)
@@ -38,12 +41,14 @@ say_what (MharReport *r, const MharDataset *set, const char *name)
                   *loss = mhar_report_scalar (set, "loss");
   g_autofree char *text = mhar_report_string (r->provenance, "text");
   gint64 tokens = mhar_dataset_integer (set, "tokens", 0), windows = mhar_dataset_integer (set, "windows", 0);
+  gboolean finite = isfinite (mhar_dataset_real (set, "loss", NAN));
 
   mhar_document_paragraph (r->document,
                            MHAR_STRONG
                            "%s" MHAR_PLAIN " (mode " MHAR_CODE "%s" MHAR_PLAIN "; %s) was run over %" G_GINT64_FORMAT
-                           " tokens of the text (%s) in %" G_GINT64_FORMAT " window%s. Its loss is %s nat a token.",
-                           name, mode, shape, tokens, text, windows, windows == 1 ? "" : "s", loss);
+                           " tokens of the text (%s) in %" G_GINT64_FORMAT " window%s. Its loss is %s%s.",
+                           name, mode, shape, tokens, text, windows, windows == 1 ? "" : "s", finite ? loss : NOT_FINITE,
+                           finite ? " nat a token" : "");
 }
 
 /* Slice or head disagreement against its null. */
@@ -158,7 +163,7 @@ say_consensus (MharReport *r, const MharDataset *set)
   const MharDataset *list = mhar_dataset_find_child (set, "interventions");
   gsize at = 0;
 
-  if (!mhar_report_find_intervention (set, "consensus=*", &at))
+  if (!mhar_report_find_intervention (set, "consensus=*", &at) || isnan (mhar_report_value (list, "delta_loss", at)))
     return;
   g_autofree char *change = mhar_report_change (list, at);
   double low = mhar_report_value (list, "delta_loss_interval", 2 * at);
@@ -204,9 +209,10 @@ verdict_row (MharReport *r, guint c, const char *what, const char *trained_name,
   gint64 draws = mhar_dataset_integer (set, "draws", 0);
   double p = mhar_dataset_real (set, p_name, NAN);
 
-  if (isnan (mhar_dataset_real (set, trained_name, NAN)))
+  if (!mhar_dataset_has_real (set, trained_name))
     return;
-  g_autofree char *trained = mhar_report_number (mhar_dataset_real (set, trained_name, NAN));
+  gboolean finite = isfinite (mhar_dataset_real (set, trained_name, NAN));
+  g_autofree char *trained = finite ? mhar_report_number (mhar_dataset_real (set, trained_name, NAN)) : g_strdup ("n/a");
   g_autofree char *null = null_prefix != NULL ? mhar_report_null (set, null_prefix)
                                               : mhar_report_number (mhar_dataset_real (set, null_name, NAN));
   g_autofree char *excess = excess_name != NULL ? mhar_report_scalar (set, excess_name) : g_strdup ("–");

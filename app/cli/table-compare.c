@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/table-compare.h"
 
+#include "app/cli/csv-lines.h"
 #include "app/cli/jobs.h"
 #include "app/cli/path-names.h"
-#include "app/cli/table-rows.h"
+#include "app/cli/table-numbers.h"
 #include "probes/compare.h"
 
 #include <math.h>
@@ -59,18 +60,10 @@ bound (const MharDataset *set, const char *name, const char *end)
   return mhar_dataset_real (set, full, NAN);
 }
 
-/* "0.0086 [0.0081, 0.0138]", to the place that the first needs. */
 static char *
 with_interval (const MharDataset *set, const char *name)
 {
-  double value = mhar_dataset_real (set, name, NAN), low = bound (set, name, "_low"), high = bound (set, name, "_high");
-  int decimals = mhar_table_decimals (value);
-  g_autofree char *text = mhar_table_fixed (value, decimals);
-
-  if (!isfinite (low) || !isfinite (high))
-    return g_steal_pointer (&text);
-  g_autofree char *from = mhar_table_fixed (low, decimals), *to = mhar_table_fixed (high, decimals);
-  return g_strdup_printf ("%s [%s, %s]", text, from, to);
+  return mhar_table_interval (mhar_dataset_real (set, name, NAN), bound (set, name, "_low"), bound (set, name, "_high"));
 }
 
 static void
@@ -109,17 +102,10 @@ format_summary (const MharDataset *set, MharTableStyle style)
   char *names[] = { name, NULL };
 
   for (guint r = 0; r < G_N_ELEMENTS (rows); r++)
-    if (!isnan (mhar_dataset_real (set, rows[r].name, NAN)) && (heads || !rows[r].heads))
+    if (mhar_dataset_get (set, rows[r].name) != NULL && (heads || !rows[r].heads))
       add_line (lines, heads ? rows[r].label : rows[r].alone, with_interval (set, rows[r].name));
   add_matchings (set, lines);
   return mhar_table_lines (names, lines, 1, style);
-}
-
-static char *
-cell_at (const MharDataset *set, const Row *row, gsize s)
-{
-  double value = mhar_field_value (mhar_dataset_get (set, row->name), s);
-  return isnan (value) ? g_strdup ("—") : mhar_table_fixed (value, mhar_table_decimals (value));
 }
 
 static char *
@@ -147,55 +133,39 @@ format_sites (const MharDataset *set, MharTableStyle style)
     line[0] = all ? g_strdup ("all") : mhar_printable (label->data.str[s] != NULL ? label->data.str[s] : "");
     line[1] = all ? g_strdup ("") : g_strdup_printf ("%d", sources->data.i32[s]);
     for (guint c = 0; c < n; c++) {
-      double value = mhar_dataset_real (set, columns[c]->name, NAN);
-      line[c + 2] = all ? mhar_table_fixed (value, mhar_table_decimals (value)) : cell_at (set, columns[c], s);
+      line[c + 2] = mhar_table_number (all ? mhar_dataset_real (set, columns[c]->name, NAN)
+                                           : mhar_field_value (mhar_dataset_get (set, columns[c]->name), s));
     }
     g_ptr_array_add (lines, line);
   }
   return mhar_table_lines (names, lines, n + 1, style);
 }
 
-typedef struct {
-  GString *out;
-  const char *who;
-} CsvLine;
-
+/* Every number of a field by read: "js[L1.mlp:0:3]", "difference[L1.mlp:0:embed]". */
 static void
-add_csv (const CsvLine *to, const char *quantity, double value)
-{
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-  if (!isfinite (value))
-    return;
-  mhar_table_append_csv (to->out, to->who);
-  g_string_append_c (to->out, ',');
-  mhar_table_append_csv (to->out, quantity);
-  g_string_append_printf (to->out, ",%s\n", g_ascii_dtostr (text, sizeof text, value));
-}
-
-/* Every number of a field by read, the read's label, and further places, behind its name. */
-static void
-add_csv_field (const CsvLine *to, const MharDataset *set, const MharField *field)
+csv_field (const MharCsv *csv, const MharDataset *set, const MharField *field)
 {
   const MharField *label = mhar_dataset_get (set, "site_label"), *sources = mhar_dataset_get (set, "source_label");
+  const MharField *count = mhar_dataset_get (set, "n_sources"), *heads = mhar_dataset_get (set, "n_heads");
   gsize length = mhar_field_length (field), per_site = length / MAX (field->shape[0], 1);
-  gboolean last_is_source = strcmp (field->dims[field->n_dims - 1], "source") == 0;
+  gsize columns = field->n_dims > 1 ? field->shape[field->n_dims - 1] : 1;
+  gboolean of_sources = strcmp (field->dims[field->n_dims - 1], "source") == 0;
 
   for (gsize i = 0; i < length; i++) {
-    gsize s = i / per_site, last = i % field->shape[field->n_dims - 1],
-          middle = i % per_site / field->shape[field->n_dims - 1];
-    const char *source = last_is_source ? sources->data.str[s * sources->shape[1] + last] : NULL;
-    g_autoptr (GString) name = g_string_new (field->name);
-    if (field->type == MHAR_FIELD_I32 && field->data.i32[i] < 0)
+    gsize s = i / per_site, last = i % columns, middle = i % per_site / columns;
+    gsize within = (gsize)(of_sources ? count : heads)->data.i32[s];
+    if (count->data.i32[s] < 2 || (field->n_dims > 1 && last >= within)
+        || (field->n_dims > 2 && middle >= (gsize)heads->data.i32[s]))
       continue;
-    g_string_append_printf (name, " %s", label->data.str[s] != NULL ? label->data.str[s] : "");
-    if (source != NULL)
-      g_string_append_printf (name, ":%s", source);
-    if (field->n_dims == 3)
-      g_string_append_printf (name, " %" G_GSIZE_FORMAT, middle);
-    if (field->n_dims > 1 && !last_is_source)
-      g_string_append_printf (name, " %" G_GSIZE_FORMAT, last);
-    add_csv (to, name->str, mhar_field_value (field, i));
+    g_autoptr (GString) where = g_string_new (label->data.str[s] != NULL ? label->data.str[s] : "");
+    const char *source = of_sources ? sources->data.str[s * sources->shape[1] + last] : NULL;
+    if (field->n_dims > 2)
+      g_string_append_printf (where, ":%" G_GSIZE_FORMAT, middle);
+    if (of_sources)
+      g_string_append_printf (where, ":%s", source != NULL ? source : "");
+    else if (field->n_dims > 1)
+      g_string_append_printf (where, ":%" G_GSIZE_FORMAT, last);
+    mhar_csv_number (csv, mhar_field_value (field, i), "%s[%s]", field->name, where->str);
   }
 }
 
@@ -205,12 +175,12 @@ format_csv (const MharDataset *set)
   GString *out = g_string_new (NULL);
   g_auto (GStrv) both = names_of (set, TRUE);
   g_autofree char *who = g_strdup_printf ("%s against %s", both[1], both[0]);
-  CsvLine to = { out, who };
+  MharCsv csv = { out, who };
 
   for (guint i = 0; i < mhar_dataset_n_attributes (set); i++) {
     const MharAttribute *attribute = mhar_dataset_attribute (set, i);
     if (attribute->type == MHAR_ATTRIBUTE_REAL)
-      add_csv (&to, attribute->name, attribute->real);
+      mhar_csv_number (&csv, attribute->real, "%s", attribute->name);
   }
   for (guint f = 0; f < mhar_dataset_n_fields (set); f++) {
     const MharField *field = mhar_dataset_field (set, f);
@@ -218,7 +188,7 @@ format_csv (const MharDataset *set)
         = field->type == MHAR_FIELD_F64 || field->type == MHAR_FIELD_F32 || strcmp (field->name, "match") == 0;
     if (number && field->n_dims > 0 && field->n_dims < 4 && strcmp (field->dims[0], "site") == 0
         && field->shape[0] == mhar_dataset_get (set, "site")->shape[0] && mhar_field_length (field) > 0)
-      add_csv_field (&to, set, field);
+      csv_field (&csv, set, field);
   }
   return g_string_free (out, FALSE);
 }

@@ -3,6 +3,7 @@
 #include "app/cli/table-rows.h"
 
 #include "app/cli/jobs.h"
+#include "app/cli/table-numbers.h"
 #include "probes/verdict.h"
 
 #include <math.h>
@@ -43,15 +44,15 @@ norm_of (const MharDataset *controls, gsize i)
 }
 
 char *
-mhar_table_control_name (const MharDataset *controls, gsize i, const char *between)
+mhar_table_control_name (const MharDataset *controls, gsize i)
 {
   g_autofree char *measure = text_of (controls, "measure", i), *slicing = text_of (controls, "slicing", i);
   g_autofree char *of_kind = text_of (controls, "null_kind", i), *norm = norm_of (controls, i);
   g_autofree char *kind = g_strconcat (of_kind, norm[0] != '\0' ? "-slice" : "", NULL);
   g_autofree char *slices = g_strdup_printf ("%d", integer_of (controls, "slices", i));
 
-  return integer_of (controls, "slices", i) == 0 ? g_strjoin (between, measure, kind, NULL)
-                                                 : g_strjoin (between, measure, slices, slicing, kind, NULL);
+  return integer_of (controls, "slices", i) == 0 ? g_strjoin (":", measure, kind, NULL)
+                                                 : g_strjoin (":", measure, slices, slicing, kind, NULL);
 }
 
 /* "4 contiguous, random null"; by slices of a width: "16 wide, contiguous, random null"; "heads, random null". */

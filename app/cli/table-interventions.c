@@ -2,7 +2,7 @@
 #include "app/cli/table-interventions.h"
 
 #include "app/cli/jobs.h"
-#include "app/cli/table-rows.h"
+#include "app/cli/table-numbers.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,20 +22,6 @@ add_heading (GPtrArray *lines, const char *text)
   g_ptr_array_add (lines, line);
 }
 
-/* "+0.0123 [+0.0101, +0.0140]", all to the place that the first needs. */
-static char *
-change (double delta, double low, double high)
-{
-  int decimals = mhar_table_decimals (delta);
-  g_autofree char *value = mhar_table_fixed (delta, decimals);
-  g_autofree char *signed_value = g_strconcat (delta >= 0 ? "+" : "", value, NULL);
-
-  if (!isfinite (low) || !isfinite (high))
-    return g_steal_pointer (&signed_value);
-  g_autofree char *from = mhar_table_fixed (low, decimals), *to = mhar_table_fixed (high, decimals);
-  return g_strdup_printf ("%s [%s%s, %s%s]", signed_value, low >= 0 ? "+" : "", from, high >= 0 ? "+" : "", to);
-}
-
 /* The k-th intervention of a set; NULL where it has none that is called `spec`. */
 static char *
 asked_cell (const MharDataset *set, gsize k, const char *spec)
@@ -45,7 +31,7 @@ asked_cell (const MharDataset *set, gsize k, const char *spec)
   if (own == NULL || k >= own->shape[0] || g_strcmp0 (own->data.str[k], spec) != 0)
     return NULL;
   const double *ends = mhar_dataset_get (set, "delta_loss_interval")->data.f64 + 2 * k;
-  return change (mhar_dataset_get (set, "delta_loss")->data.f64[k], ends[0], ends[1]);
+  return mhar_table_change (mhar_dataset_get (set, "delta_loss")->data.f64[k], ends[0], ends[1]);
 }
 
 /* A line for every intervention of set `c`, but for those that a set before it has. */
@@ -94,7 +80,7 @@ cell_largest (const MharDataset *map)
   if (!largest_cell (map, &at))
     return NULL;
   const double *ends = mhar_dataset_get (map, "delta_loss_interval")->data.f64 + 2 * at;
-  return change (mhar_dataset_get (map, "delta_loss")->data.f64[at], ends[0], ends[1]);
+  return mhar_table_change (mhar_dataset_get (map, "delta_loss")->data.f64[at], ends[0], ends[1]);
 }
 
 static char *
@@ -115,21 +101,19 @@ cell_its_mass (const MharDataset *map)
 {
   gsize at = 0;
 
-  return largest_cell (map, &at) ? mhar_table_fixed (mhar_dataset_get (map, "mass")->data.f64[at], 4) : NULL;
+  return largest_cell (map, &at) ? mhar_table_number (mhar_dataset_get (map, "mass")->data.f64[at]) : NULL;
 }
 
 static char *
 cell_rank (const MharDataset *map)
 {
-  double value = mhar_dataset_real (map, "rank_correlation", NAN);
-  return isnan (value) ? NULL : mhar_table_fixed (value, 4);
+  return mhar_table_number (mhar_dataset_real (map, "rank_correlation", NAN));
 }
 
 static char *
 cell_within (const MharDataset *map)
 {
-  double value = mhar_dataset_real (map, "rank_correlation_within", NAN);
-  return isnan (value) ? NULL : mhar_table_fixed (value, 4);
+  return mhar_table_number (mhar_dataset_real (map, "rank_correlation_within", NAN));
 }
 
 static void
@@ -149,8 +133,8 @@ add_map (const GPtrArray *sets, GPtrArray *lines)
     line[0] = g_strdup (rows[r].label);
     for (guint c = 0; c < sets->len; c++) {
       const MharDataset *map = child_of (sets, c, "ablation_map");
-      char *text = map != NULL ? rows[r].cell (map) : NULL;
-      line[c + 1] = text != NULL ? text : g_strdup ("—");
+      char *text = map != NULL ? rows[r].cell (map) : g_strdup ("—");
+      line[c + 1] = text != NULL ? text : g_strdup ("n/a");
     }
     g_ptr_array_add (lines, line);
   }
@@ -176,52 +160,47 @@ mhar_table_interventions (const GPtrArray *sets, GPtrArray *lines)
   add_map (sets, lines);
 }
 
+/* "delta_loss[top-k=*:2]" and the ends of its interval; `prefix` stands before the name. */
 static void
-give_csv (const char *what, const MharField *delta, const MharField *ends, gsize i,
-          void (*line) (const char *, double, gpointer), gpointer user)
+csv_change (const MharCsv *csv, const char *prefix, const char *what, const MharDataset *set, gsize i)
 {
-  const struct {
-    const char *suffix;
-    double value;
-  } values[] = { { "", delta->data.f64[i] }, { " low", ends->data.f64[2 * i] }, { " high", ends->data.f64[2 * i + 1] } };
+  const MharField *delta = mhar_dataset_get (set, "delta_loss"), *ends = mhar_dataset_get (set, "delta_loss_interval");
 
-  for (guint k = 0; k < G_N_ELEMENTS (values); k++) {
-    g_autofree char *name = g_strdup_printf ("delta_loss %s%s", what, values[k].suffix);
-    if (isfinite (values[k].value))
-      line (name, values[k].value, user);
-  }
+  mhar_csv_number (csv, delta->data.f64[i], "%sdelta_loss[%s]", prefix, what);
+  if (!isfinite (ends->data.f64[2 * i]) || !isfinite (ends->data.f64[2 * i + 1]))
+    return;
+  mhar_csv_number (csv, ends->data.f64[2 * i], "%sdelta_loss_low[%s]", prefix, what);
+  mhar_csv_number (csv, ends->data.f64[2 * i + 1], "%sdelta_loss_high[%s]", prefix, what);
 }
 
 static void
-csv_map (const MharDataset *map, void (*line) (const char *, double, gpointer), gpointer user)
+csv_map (const MharCsv *csv, const MharDataset *map)
 {
   const MharField *delta = mhar_dataset_get (map, "delta_loss"), *mass = mhar_dataset_get (map, "mass");
   const MharField *site = mhar_dataset_get (map, "site_label"), *source = mhar_dataset_get (map, "source_label");
 
   for (gsize i = 0; i < mhar_field_length (delta); i++) {
-    const char *row = site->data.str[i / delta->shape[1]], *column = source->data.str[i];
-    g_autofree char *what = g_strdup_printf ("map %s:%s", row != NULL ? row : "", column != NULL ? column : "");
-    g_autofree char *name = g_strdup_printf ("mass %s", what);
-    if (!isfinite (delta->data.f64[i]))
+    gsize s = i / delta->shape[1];
+    const char *row = site->data.str[s], *column = source->data.str[i];
+    g_autofree char *what = g_strdup_printf ("%s:%s", row != NULL ? row : "", column != NULL ? column : "");
+    if (i % delta->shape[1] >= (gsize) mhar_dataset_get (map, "n_sources")->data.i32[s])
       continue;
-    give_csv (what, delta, mhar_dataset_get (map, "delta_loss_interval"), i, line, user);
-    line (name, mass->data.f64[i], user);
+    csv_change (csv, "ablation_", what, map, i);
+    mhar_csv_number (csv, mass->data.f64[i], "ablation_mass[%s]", what);
   }
-  line ("ablation_rank_correlation", mhar_dataset_real (map, "rank_correlation", NAN), user);
-  line ("ablation_rank_correlation_within", mhar_dataset_real (map, "rank_correlation_within", NAN), user);
+  mhar_csv_number (csv, mhar_dataset_real (map, "rank_correlation", NAN), "ablation_rank_correlation");
+  mhar_csv_number (csv, mhar_dataset_real (map, "rank_correlation_within", NAN), "ablation_rank_correlation_within");
 }
 
 void
-mhar_csv_interventions (const MharDataset *set, void (*line) (const char *name, double value, gpointer user),
-                        gpointer user)
+mhar_csv_interventions (const MharCsv *csv, const MharDataset *set)
 {
   const MharDataset *asked = mhar_dataset_find_child (set, "interventions");
   const MharDataset *map = mhar_dataset_find_child (set, "ablation_map");
   const MharField *spec = asked != NULL ? mhar_dataset_get (asked, "spec") : NULL;
 
   for (gsize k = 0; spec != NULL && k < spec->shape[0]; k++)
-    give_csv (spec->data.str[k] != NULL ? spec->data.str[k] : "", mhar_dataset_get (asked, "delta_loss"),
-              mhar_dataset_get (asked, "delta_loss_interval"), k, line, user);
+    csv_change (csv, "", spec->data.str[k] != NULL ? spec->data.str[k] : "", asked, k);
   if (map != NULL)
-    csv_map (map, line, user);
+    csv_map (csv, map);
 }

@@ -2,7 +2,7 @@
 #include "app/cli/table-reads.h"
 
 #include "app/cli/jobs.h"
-#include "app/cli/table-rows.h"
+#include "app/cli/table-numbers.h"
 #include "probes/reads.h"
 #include "probes/token-kinds.h"
 
@@ -102,10 +102,13 @@ static char *
 logit_cell (const MharDataset *reads, guint row)
 {
   gsize head = 0, source = 0;
+  double centred = mhar_dataset_real (reads, "target_logit_centred", NAN);
   double value = row == 0   ? mhar_dataset_real (reads, "target_logit", NAN)
-                 : row == 1 ? mhar_dataset_real (reads, "target_logit_centred", NAN)
+                 : row == 1 ? centred
                             : largest (reads, &head, &source);
 
+  if (!isfinite (centred))
+    return g_strdup ("n/a"); /* nor is any of its parts larger than others */
   if (row < 3)
     return mhar_table_number (value);
   g_autofree char *where
@@ -210,8 +213,67 @@ append_tokens (GString *out, const MharDataset *reads, gsize cell, guint which)
   }
 }
 
+/* A cell as text: a line of means a binning, a line a token. */
+static void
+append_text (GString *out, const MharDataset *reads, gsize cell, const char *title)
+{
+  g_string_append_printf (out, "\n%s\n", title);
+  for (guint b = 0; b < G_N_ELEMENTS (binnings); b++)
+    append_means (out, reads, cell, b);
+  for (guint which = 0; which < 2; which++)
+    append_tokens (out, reads, cell, which);
+}
+
+/* A line of a table: its label and `n` cells, all of them taken; of a heading none. */
+static void
+add_line (GPtrArray *lines, char *label, guint n, char *const *cells)
+{
+  char **line = g_new0 (char *, n + 2);
+
+  line[0] = label;
+  for (guint i = 0; i < n; i++)
+    line[i + 1] = cells[i];
+  g_ptr_array_add (lines, line);
+}
+
+/* The same as two tables, for styles that have tables only. */
+static void
+append_tables (GString *out, const MharDataset *reads, gsize cell, const char *title, MharTableStyle style)
+{
+  char *means[] = { (char *) "mean weight", NULL }, *columns[] = { (char *) "weight", (char *) "token", (char *) "text", NULL };
+  const MharField *token = mhar_dataset_get (reads, "token"), *weight = mhar_dataset_get (reads, "token_weight");
+  g_autoptr (GPtrArray) bins = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
+  g_autoptr (GPtrArray) tokens = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
+
+  add_line (bins, g_strdup (title), 0, NULL);
+  for (guint b = 0; b < G_N_ELEMENTS (binnings); b++) {
+    const MharField *count = field_of (reads, binnings[b].prefix, "_tokens");
+    if (count != NULL)
+      add_line (bins, g_strconcat ("by ", binnings[b].words, NULL), 0, NULL);
+    for (gsize bin = 0; count != NULL && bin < count->shape[0]; bin++) {
+      g_autofree char *name = bin_name (reads, binnings[b].prefix, bin);
+      if (count->data.i32[bin] > 0)
+        add_line (bins, mhar_printable (name), 1, (char *[]){ mhar_table_number (bin_mean (reads, binnings[b].prefix, cell, bin)) });
+    }
+  }
+  add_line (tokens, g_strdup (title), 0, NULL);
+  for (guint which = 0; which < 2; which++) {
+    add_line (tokens, g_strdup (lists[which]), 0, NULL);
+    for (gsize k = 0; k < token->shape[2]; k++) {
+      gsize i = (cell * 2 + which) * token->shape[2] + k;
+      int example = mhar_reads_find_example (reads, token->data.i32[i]);
+      if (example >= 0)
+        add_line (tokens, g_strdup_printf ("%" G_GSIZE_FORMAT, k + 1), 3,
+                  (char *[]){ mhar_table_number ((double) weight->data.f32[i]), g_strdup_printf ("%d", token->data.i32[i]),
+                              in_context (reads, example) });
+    }
+  }
+  g_autofree char *first = mhar_table_lines (means, bins, 1, style), *second = mhar_table_lines (columns, tokens, 3, style);
+  g_string_append_printf (out, "\n%s\n%s", first, second);
+}
+
 char *
-mhar_table_reads_cells (const GPtrArray *sets)
+mhar_table_reads_cells (const GPtrArray *sets, MharTableStyle style)
 {
   GString *out = g_string_new (NULL);
 
@@ -222,11 +284,11 @@ mhar_table_reads_cells (const GPtrArray *sets)
     for (gsize cell = 0; cells != NULL && cell < cells->shape[0]; cell++) {
       g_autofree char *name = cell_name (reads, cell);
       g_autofree char *shown = mhar_printable (name);
-      g_string_append_printf (out, "\n%s reads %s\n", path, shown);
-      for (guint b = 0; b < G_N_ELEMENTS (binnings); b++)
-        append_means (out, reads, cell, b);
-      for (guint which = 0; which < 2; which++)
-        append_tokens (out, reads, cell, which);
+      g_autofree char *title = g_strdup_printf ("%s reads %s", path, shown);
+      if (style == MHAR_TABLE_TEXT)
+        append_text (out, reads, cell, title);
+      else
+        append_tables (out, reads, cell, title, style);
     }
   }
   return g_string_free (out, out->len == 0);
@@ -234,26 +296,8 @@ mhar_table_reads_cells (const GPtrArray *sets)
 
 /* ---- CSV ---- */
 
-typedef struct {
-  void (*line) (const char *, double, gpointer);
-  gpointer user;
-} Csv;
-
-static void give (const Csv *csv, double value, const char *format, ...) G_GNUC_PRINTF (3, 4);
-
 static void
-give (const Csv *csv, double value, const char *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  g_autofree char *name = g_strdup_vprintf (format, args);
-  va_end (args);
-  csv->line (name, value, csv->user);
-}
-
-static void
-give_cell (const Csv *csv, const MharDataset *reads, gsize cell)
+csv_cell (const MharCsv *csv, const MharDataset *reads, gsize cell)
 {
   const MharField *token = mhar_dataset_get (reads, "token"), *weight = mhar_dataset_get (reads, "token_weight");
   g_autofree char *where = cell_name (reads, cell);
@@ -262,36 +306,41 @@ give_cell (const Csv *csv, const MharDataset *reads, gsize cell)
     const MharField *tokens = field_of (reads, binnings[b].prefix, "_tokens");
     for (gsize bin = 0; tokens != NULL && bin < tokens->shape[0]; bin++) {
       g_autofree char *name = bin_name (reads, binnings[b].prefix, bin);
-      give (csv, bin_mean (reads, binnings[b].prefix, cell, bin), "weight_by_%s %s %s", binnings[b].prefix, where,
-            name);
+      if (tokens->data.i32[bin] > 0)
+        mhar_csv_number (csv, bin_mean (reads, binnings[b].prefix, cell, bin), "weight_by_%s[%s:%s]", binnings[b].prefix, where,
+                         name);
     }
   }
   for (gsize i = 0; i < 2 * token->shape[2]; i++) {
     gsize at = cell * 2 * token->shape[2] + i, rank = i % token->shape[2] + 1;
+    const char *list = lists[i / token->shape[2]];
     if (token->data.i32[at] < 0)
       continue;
-    give (csv, token->data.i32[at], "%s %s %" G_GSIZE_FORMAT " token", lists[i / token->shape[2]], where, rank);
-    give (csv, (double) weight->data.f32[at], "%s %s %" G_GSIZE_FORMAT " weight", lists[i / token->shape[2]], where,
-          rank);
+    mhar_csv_number (csv, token->data.i32[at], "%s_token[%s:%" G_GSIZE_FORMAT "]", list, where, rank);
+    mhar_csv_number (csv, (double) weight->data.f32[at], "%s_weight[%s:%" G_GSIZE_FORMAT "]", list, where, rank);
   }
 }
 
 void
-mhar_csv_reads (const MharDataset *set, void (*line) (const char *name, double value, gpointer user), gpointer user)
+mhar_csv_reads (const MharCsv *csv, const MharDataset *set)
 {
   const MharDataset *reads = mhar_dataset_find_child (set, "reads");
   const MharField *cells = reads != NULL ? mhar_dataset_get (reads, "cell_site") : NULL;
+  const char *const numbers[] = { "target_logit", "target_logit_centred" };
   const char *const names[] = { "logit_contribution", "logit_contribution_centred" };
-  Csv csv = { line, user };
 
   for (gsize cell = 0; cells != NULL && cell < cells->shape[0]; cell++)
-    give_cell (&csv, reads, cell);
+    csv_cell (csv, reads, cell);
+  if (reads == NULL || mhar_dataset_get (reads, names[0]) == NULL)
+    return;
+  gsize s = (gsize) mhar_dataset_integer (reads, "logit_site", 0);
+  gint32 heads = mhar_dataset_get (reads, "n_heads")->data.i32[s], sources = mhar_dataset_get (reads, "n_sources")->data.i32[s];
   for (guint k = 0; k < G_N_ELEMENTS (names); k++) {
-    const MharField *field = reads != NULL ? mhar_dataset_get (reads, names[k]) : NULL;
-    gsize s = reads != NULL ? (gsize) mhar_dataset_integer (reads, "logit_site", 0) : 0;
-    for (gsize i = 0; field != NULL && i < mhar_field_length (field); i++)
-      if (!isnan (field->data.f64[i]))
-        give (&csv, field->data.f64[i], "%s %" G_GSIZE_FORMAT ":%s", names[k], i / field->shape[1],
-              source_at (reads, s, i % field->shape[1]));
+    const MharField *field = mhar_dataset_get (reads, names[k]);
+    mhar_csv_number (csv, mhar_dataset_real (reads, numbers[k], NAN), "%s", numbers[k]);
+    for (gsize i = 0; i < mhar_field_length (field); i++)
+      if (i / field->shape[1] < (gsize) heads && i % field->shape[1] < (gsize) sources)
+        mhar_csv_number (csv, field->data.f64[i], "%s[%" G_GSIZE_FORMAT ":%s]", names[k], i / field->shape[1],
+                         source_at (reads, s, i % field->shape[1]));
   }
 }

@@ -2,16 +2,18 @@
 /* What heads read, for people. */
 #pragma once
 
-#include "core/field.h"
+#include "app/cli/csv-lines.h"
+#include "app/cli/table.h"
 
 G_BEGIN_DECLS
 
 /* Lines for mhar_table_format (GPtrArray of char **): what sources add to the logit of the next token. */
 void mhar_table_reads (const GPtrArray *sets, GPtrArray *lines);
 /* Every number of them, of the cells that were asked for, by name. */
-void mhar_csv_reads (const MharDataset *set, void (*line) (const char *name, double value, gpointer user), gpointer user);
-/* Of each cell asked for its means and the tokens in context, under the table: text, g_free; NULL where there are none. */
-char *mhar_table_reads_cells (const GPtrArray *sets);
+void mhar_csv_reads (const MharCsv *csv, const MharDataset *set);
+/* Of each cell asked for its means and the tokens in context, under the table, in any style but CSV; g_free; NULL where there
+ * are none. */
+char *mhar_table_reads_cells (const GPtrArray *sets, MharTableStyle style);
 
 /* `text` as one line for a terminal: line ends, tabs and what cannot be printed as escapes. g_free. */
 char *mhar_escape (const char *text);

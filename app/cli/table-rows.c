@@ -2,60 +2,12 @@
 #include "app/cli/table-rows.h"
 
 #include "app/cli/jobs.h"
+#include "app/cli/table-numbers.h"
 #include "probes/verdict.h"
 #include "probes/weights-only.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Four decimals, or as many more as show three digits of a small value, up to seven. */
-int
-mhar_table_decimals (double value)
-{
-  int decimals = 4;
-
-  for (double least = 0.01; decimals < 7 && fabs (value) < least && value != 0; least /= 10)
-    decimals++;
-  return decimals;
-}
-
-/* In the C locale, whatever is set. What seven decimals cannot show is not printed as 0 but in scientific form. */
-char *
-mhar_table_fixed (double value, int decimals)
-{
-  char text[G_ASCII_DTOSTR_BUF_SIZE], format[] = "%.4f";
-
-  if (!isfinite (value))
-    return g_strdup ("n/a");
-  format[2] = (char)('0' + decimals);
-  return g_strdup (g_ascii_formatd (text, sizeof text, value != 0 && fabs (value) < 1e-5 ? "%.2e" : format, value));
-}
-
-/* So many that the ends of an interval differ, up to seven. */
-static int
-decimals_with (double value, double low, double high)
-{
-  int decimals = mhar_table_decimals (value);
-
-  for (double least = pow (10, -decimals); decimals < 7 && isfinite (high - low) && high - low < 2 * least; least /= 10)
-    decimals++;
-  return decimals;
-}
-
-char *
-mhar_table_interval (double value, double low, double high)
-{
-  int decimals = decimals_with (value, low, high);
-  g_autofree char *text = mhar_table_fixed (value, decimals), *from = mhar_table_fixed (low, decimals), *to = mhar_table_fixed (high, decimals);
-
-  return isfinite (low) && isfinite (high) ? g_strdup_printf ("%s [%s, %s]", text, from, to) : g_steal_pointer (&text);
-}
-
-char *
-mhar_table_number (double value)
-{
-  return mhar_table_fixed (value, mhar_table_decimals (value));
-}
 
 static double
 end_of (const MharDataset *set, const char *name, const char *end)
@@ -67,8 +19,16 @@ end_of (const MharDataset *set, const char *name, const char *end)
 static char *
 cell_real (const MharDataset *set, const char *name)
 {
-  double value = mhar_dataset_real (set, name, NAN);
-  return isnan (value) ? NULL : mhar_table_interval (value, end_of (set, name, "_low"), end_of (set, name, "_high"));
+  return mhar_dataset_has_real (set, name) ? mhar_table_interval (mhar_dataset_real (set, name, NAN), end_of (set, name, "_low"),
+                                                                  end_of (set, name, "_high"))
+                                           : NULL;
+}
+
+/* A mean over pairs, of which there may be none. */
+static char *
+cell_pairs (const MharDataset *set, const char *name)
+{
+  return isnan (mhar_dataset_real (set, name, NAN)) ? NULL : cell_real (set, name);
 }
 
 /* What the brackets are. */
@@ -148,73 +108,22 @@ cell_slicing (const MharDataset *set, const char *name)
                           slicing != NULL ? slicing : "");
 }
 
-/* "0.0301 ± 0.0012 [0.0280, 0.0322]": a null, its standard deviation over draws, and its interval; `prefix` is of their
- * names. */
+/* A null, its standard deviation over draws, and its interval; `prefix` is of their names. */
 static char *
 cell_null (const MharDataset *set, const char *prefix)
 {
-  g_autofree char *null_name = g_strconcat (prefix, "_null", NULL), *sd_name = g_strconcat (prefix, "_null_sd", NULL);
-  double null = mhar_dataset_real (set, null_name, NAN), sd = mhar_dataset_real (set, sd_name, NAN);
-  double low = end_of (set, null_name, "_low"), high = end_of (set, null_name, "_high");
-  int decimals = decimals_with (null, low, high);
+  g_autofree char *name = g_strconcat (prefix, "_null", NULL);
 
-  if (isnan (null) || isnan (sd))
-    return cell_real (set, null_name);
-  g_autofree char *value = mhar_table_fixed (null, decimals), *spread = mhar_table_fixed (sd, decimals);
-  g_autofree char *from = mhar_table_fixed (low, decimals), *to = mhar_table_fixed (high, decimals);
-  return isfinite (low) && isfinite (high) ? g_strdup_printf ("%s ± %s [%s, %s]", value, spread, from, to)
-                                           : g_strdup_printf ("%s ± %s", value, spread);
-}
-
-static gboolean
-is_of_kind (const MharDataset *set, const char *kind)
-{
-  const char *stored = mhar_dataset_string (set, "null_kind");
-  return strcmp (stored != NULL ? stored : "random", kind) == 0;
-}
-
-static char *
-cell_null_random (const MharDataset *set, const char *prefix)
-{
-  return is_of_kind (set, "random") ? cell_null (set, prefix) : NULL;
-}
-
-static char *
-cell_null_shuffled (const MharDataset *set, const char *prefix)
-{
-  return is_of_kind (set, "shuffled") ? cell_null (set, prefix) : NULL;
-}
-
-static char *
-cell_null_swapped (const MharDataset *set, const char *prefix)
-{
-  return is_of_kind (set, "swapped") ? cell_null (set, prefix) : NULL;
-}
-
-/* The same of the largest deviation. */
-static char *
-cell_largest_random (const MharDataset *set, const char *name)
-{
-  return is_of_kind (set, "random") ? cell_real (set, name) : NULL;
-}
-
-static char *
-cell_largest_shuffled (const MharDataset *set, const char *name)
-{
-  return is_of_kind (set, "shuffled") ? cell_real (set, name) : NULL;
-}
-
-static char *
-cell_largest_swapped (const MharDataset *set, const char *name)
-{
-  return is_of_kind (set, "swapped") ? cell_real (set, name) : NULL;
+  if (!mhar_dataset_has_real (set, name))
+    return NULL;
+  return mhar_table_spread (mhar_dataset_real (set, name, NAN), end_of (set, name, "_sd"), end_of (set, name, "_low"),
+                            end_of (set, name, "_high"));
 }
 
 static char *
 cell_p (const MharDataset *set, const char *name)
 {
-  double p = mhar_dataset_real (set, name, NAN);
-  return isnan (p) ? NULL : mhar_table_fixed (p, mhar_table_decimals (p));
+  return mhar_dataset_has_real (set, name) ? mhar_table_number (mhar_dataset_real (set, name, NAN)) : NULL;
 }
 
 char *
@@ -234,7 +143,8 @@ mhar_table_verdict (double p, gint64 draws)
 static char *
 cell_verdict (const MharDataset *set, const char *name)
 {
-  return mhar_table_verdict (mhar_dataset_real (set, name, NAN), mhar_dataset_integer (set, "draws", 0));
+  char *words = mhar_table_verdict (mhar_dataset_real (set, name, NAN), mhar_dataset_integer (set, "draws", 0));
+  return words != NULL || !mhar_dataset_has_real (set, name) ? words : g_strdup ("n/a");
 }
 
 /* "3 of 8": rows of a field of p-values [site], or [site, head], in which one says "above". */
@@ -277,8 +187,8 @@ cell_range (const MharDataset *set, const char *name)
   }
   if (low > high)
     return NULL;
-  int decimals = mhar_table_decimals (low);
-  g_autofree char *least = mhar_table_fixed (low, decimals), *most = mhar_table_fixed (high, decimals);
+  MharRounding rounding = mhar_rounding (low, NAN, NAN);
+  g_autofree char *least = mhar_rounded (low, rounding), *most = mhar_rounded (high, rounding);
   return g_strdup_printf ("%s–%s", least, most);
 }
 
@@ -289,69 +199,79 @@ cell_floor (const MharDataset *set, const char *name)
   return value != NULL && floor != NULL ? g_strdup_printf ("%s (%s)", value, floor) : NULL;
 }
 
+char *
+mhar_table_cell (const MharTableRow *row, const MharDataset *set)
+{
+  const char *kind = mhar_dataset_string (set, "null_kind");
+
+  if (row->null_kind != NULL && strcmp (kind != NULL ? kind : "random", row->null_kind) != 0)
+    return NULL;
+  return row->cell (set, row->name);
+}
+
 const MharTableRow mhar_table_rows[] = {
-  { "mode", "", "mode", cell_string },
-  { "layers × width", "", NULL, cell_shape },
-  { "routing heads", "", "heads", cell_heads },
-  { "sites", "", "sites", cell_integer },
-  { "sources N", "", NULL, cell_sources },
-  { "tokens / windows", "", NULL, cell_tokens },
-  { "loss", "nat/token", "loss", cell_real },
-  { "intervals in brackets", "", NULL, cell_bootstrap },
-  { "Routing queries, from the weights alone", "", NULL, NULL },
-  { "norm of q", "", "query_norm", cell_range },
-  { "norm of q ⊙ g", "", "scored_norm", cell_range },
-  { "mean cosine of two sites", "", "query_cosine_mean", cell_real },
-  { "mean |cosine| of two sites", "", "query_cosine_mean_abs", cell_real },
-  { "mean cosine of two sites' slices", "", "slice_site_cosine_mean", cell_real },
-  { "mean |cosine| of two sites' slices", "", "slice_site_cosine_mean_abs", cell_real },
-  { "mean cosine of a site's slices", "", "slice_cosine_mean", cell_real },
-  { "mean |cosine| of a site's slices", "", "slice_cosine_mean_abs", cell_real },
-  { "slices", "", "query_norm", cell_slicing },
-  { "Slice disagreement KL", "nat", NULL, NULL },
-  { "slices", "", "slice_kl", cell_slicing },
-  { "trained", "", "slice_kl_trained", cell_real },
-  { "median over sites", "", "slice_kl_median", cell_real },
-  { "null (random queries)", "", "slice_kl", cell_null_random },
-  { "null (shuffled queries)", "", "slice_kl", cell_null_shuffled },
-  { "null (other sites' queries)", "", "slice_kl", cell_null_swapped },
-  { "excess", "", "slice_kl_excess", cell_real },
-  { "p", "", "slice_kl_p_value", cell_p },
-  { "verdict", "", "slice_kl_p_value", cell_verdict },
-  { "sites above their null", "", "slice_kl_p_value", cell_sites },
-  { "Slice disagreement, matched count", "nat", NULL, NULL },
-  { "over", "", NULL, cell_matched },
-  { "trained", "", "matched_kl_trained", cell_real },
-  { "median over sites", "", "matched_kl_median", cell_real },
-  { "null (random queries)", "", "matched_kl", cell_null_random },
-  { "null (shuffled queries)", "", "matched_kl", cell_null_shuffled },
-  { "null (other sites' queries)", "", "matched_kl", cell_null_swapped },
-  { "excess", "", "matched_kl_excess", cell_real },
-  { "p", "", "matched_kl_p_value", cell_p },
-  { "verdict", "", "matched_kl_p_value", cell_verdict },
-  { "sites above their null", "", "matched_kl_p_value", cell_sites },
-  { "Head disagreement", "nat", NULL, NULL },
-  { "trained", "", "head_js_trained", cell_real },
-  { "median over sites", "", "head_js_median", cell_real },
-  { "null (random queries)", "", "head_js", cell_null_random },
-  { "null (shuffled queries)", "", "head_js", cell_null_shuffled },
-  { "null (other sites' queries)", "", "head_js", cell_null_swapped },
-  { "excess", "", "head_js_excess", cell_real },
-  { "p", "", "head_js_p_value", cell_p },
-  { "verdict", "", "head_js_p_value", cell_verdict },
-  { "sites above their null", "", "head_js_p_value", cell_sites },
-  { "Deviation from consensus", "", NULL, NULL },
-  { "largest", "", "max_deviation", cell_real },
-  { "largest, random queries", "", "null_max_deviation", cell_largest_random },
-  { "largest, shuffled queries", "", "null_max_deviation", cell_largest_shuffled },
-  { "largest, other sites' queries", "", "null_max_deviation", cell_largest_swapped },
-  { "p", "", "max_deviation_p_value", cell_p },
-  { "verdict", "", "max_deviation_p_value", cell_verdict },
-  { "sites above the null's largest", "", "deviation_p_value", cell_sites },
-  { "head correlation (floor)", "", "head_correlation", cell_floor },
-  { "replication r", "", "replication_r", cell_real },
-  { "Collinearity of outputs", "", NULL, NULL },
-  { "mean cosine", "", "collinearity_mean", cell_real },
-  { "mean |cosine|", "", "collinearity_mean_abs", cell_real },
-  { NULL },
+  { "mode", "", "mode", cell_string, NULL },
+  { "layers × width", "", NULL, cell_shape, NULL },
+  { "routing heads", "", "heads", cell_heads, NULL },
+  { "sites", "", "sites", cell_integer, NULL },
+  { "sources N", "", NULL, cell_sources, NULL },
+  { "tokens / windows", "", NULL, cell_tokens, NULL },
+  { "loss", "nat/token", "loss", cell_real, NULL },
+  { "intervals in brackets", "", NULL, cell_bootstrap, NULL },
+  { "Routing queries, from the weights alone", "", NULL, NULL, NULL },
+  { "norm of q", "", "query_norm", cell_range, NULL },
+  { "norm of q ⊙ g", "", "scored_norm", cell_range, NULL },
+  { "mean cosine of two sites", "", "query_cosine_mean", cell_pairs, NULL },
+  { "mean |cosine| of two sites", "", "query_cosine_mean_abs", cell_pairs, NULL },
+  { "mean cosine of two sites' slices", "", "slice_site_cosine_mean", cell_pairs, NULL },
+  { "mean |cosine| of two sites' slices", "", "slice_site_cosine_mean_abs", cell_pairs, NULL },
+  { "mean cosine of a site's slices", "", "slice_cosine_mean", cell_pairs, NULL },
+  { "mean |cosine| of a site's slices", "", "slice_cosine_mean_abs", cell_pairs, NULL },
+  { "slices", "", "query_norm", cell_slicing, NULL },
+  { "Slice disagreement KL", "nat", NULL, NULL, NULL },
+  { "slices", "", "slice_kl", cell_slicing, NULL },
+  { "trained", "", "slice_kl_trained", cell_real, NULL },
+  { "median over sites", "", "slice_kl_median", cell_real, NULL },
+  { "null (random queries)", "", "slice_kl", cell_null, "random" },
+  { "null (shuffled queries)", "", "slice_kl", cell_null, "shuffled" },
+  { "null (other sites' queries)", "", "slice_kl", cell_null, "swapped" },
+  { "excess", "", "slice_kl_excess", cell_real, NULL },
+  { "p", "", "slice_kl_p_value", cell_p, NULL },
+  { "verdict", "", "slice_kl_p_value", cell_verdict, NULL },
+  { "sites above their null", "", "slice_kl_p_value", cell_sites, NULL },
+  { "Slice disagreement, matched count", "nat", NULL, NULL, NULL },
+  { "over", "", NULL, cell_matched, NULL },
+  { "trained", "", "matched_kl_trained", cell_real, NULL },
+  { "median over sites", "", "matched_kl_median", cell_real, NULL },
+  { "null (random queries)", "", "matched_kl", cell_null, "random" },
+  { "null (shuffled queries)", "", "matched_kl", cell_null, "shuffled" },
+  { "null (other sites' queries)", "", "matched_kl", cell_null, "swapped" },
+  { "excess", "", "matched_kl_excess", cell_real, NULL },
+  { "p", "", "matched_kl_p_value", cell_p, NULL },
+  { "verdict", "", "matched_kl_p_value", cell_verdict, NULL },
+  { "sites above their null", "", "matched_kl_p_value", cell_sites, NULL },
+  { "Head disagreement", "nat", NULL, NULL, NULL },
+  { "trained", "", "head_js_trained", cell_real, NULL },
+  { "median over sites", "", "head_js_median", cell_real, NULL },
+  { "null (random queries)", "", "head_js", cell_null, "random" },
+  { "null (shuffled queries)", "", "head_js", cell_null, "shuffled" },
+  { "null (other sites' queries)", "", "head_js", cell_null, "swapped" },
+  { "excess", "", "head_js_excess", cell_real, NULL },
+  { "p", "", "head_js_p_value", cell_p, NULL },
+  { "verdict", "", "head_js_p_value", cell_verdict, NULL },
+  { "sites above their null", "", "head_js_p_value", cell_sites, NULL },
+  { "Deviation from consensus", "", NULL, NULL, NULL },
+  { "largest", "", "max_deviation", cell_real, NULL },
+  { "largest, random queries", "", "null_max_deviation", cell_real, "random" },
+  { "largest, shuffled queries", "", "null_max_deviation", cell_real, "shuffled" },
+  { "largest, other sites' queries", "", "null_max_deviation", cell_real, "swapped" },
+  { "p", "", "max_deviation_p_value", cell_p, NULL },
+  { "verdict", "", "max_deviation_p_value", cell_verdict, NULL },
+  { "sites above the null's largest", "", "deviation_p_value", cell_sites, NULL },
+  { "head correlation (floor)", "", "head_correlation", cell_floor, NULL },
+  { "replication r", "", "replication_r", cell_real, NULL },
+  { "Collinearity of outputs", "", NULL, NULL, NULL },
+  { "mean cosine", "", "collinearity_mean", cell_real, NULL },
+  { "mean |cosine|", "", "collinearity_mean_abs", cell_real, NULL },
+  { NULL, NULL, NULL, NULL, NULL },
 };

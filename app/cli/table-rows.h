@@ -11,18 +11,14 @@ typedef struct {
   const char *label, *units;
   const char *name; /* of the attribute, or the prefix of several */
   char *(*cell) (const MharDataset *set, const char *name);
+  const char *null_kind; /* only of datasets whose null is of this kind; NULL: of all */
 } MharTableRow;
 
 /* In order; the last has no label. */
 extern const MharTableRow mhar_table_rows[];
 
-/* Numbers as the table has them; g_free. "0.1763"; "0.1763 [0.1702, 0.1823]", without an interval where an end is NaN.
- */
-char *mhar_table_number (double value);
-/* Decimals that show three digits of a value, four to seven; and a value to so many. */
-int mhar_table_decimals (double value);
-char *mhar_table_fixed (double value, int decimals);
-char *mhar_table_interval (double value, double low, double high);
+/* What a row says of a dataset; NULL: nothing. g_free. */
+char *mhar_table_cell (const MharTableRow *row, const MharDataset *set);
 
 /* "above its null", "NOT DISTINGUISHABLE from its null" …; NULL where there is no null. */
 char *mhar_table_verdict (double p, gint64 draws);
@@ -31,7 +27,7 @@ char *mhar_table_verdict (double p, gint64 draws);
  * different widths into slices of one width. */
 void mhar_table_add_controls (const GPtrArray *sets, GPtrArray *lines);
 
-/* "slice_kl.4.contiguous.random": control i by what it is of and against; g_free. */
-char *mhar_table_control_name (const MharDataset *controls, gsize i, const char *between);
+/* "slice_kl:4:contiguous:random": control i by what it is of and against; g_free. */
+char *mhar_table_control_name (const MharDataset *controls, gsize i);
 
 G_END_DECLS

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/table-series.h"
 
+#include "app/cli/csv-lines.h"
 #include "app/cli/jobs.h"
-#include "app/cli/table-rows.h"
+#include "app/cli/table-numbers.h"
 #include "probes/series.h"
 
 #include <math.h>
@@ -70,17 +71,10 @@ end_at (const MharDataset *set, const char *name, const char *end, gsize i)
 static char *
 cell (const MharDataset *set, const MharField *field, gsize i)
 {
-  double value = field->data.f64[i], low = end_at (set, field->name, "_low", i),
-         high = end_at (set, field->name, "_high", i);
-  int decimals = mhar_table_decimals (value);
+  double value = field->data.f64[i];
 
-  if (isnan (value))
-    return g_strdup ("—");
-  g_autofree char *text = mhar_table_fixed (value, decimals);
-  if (!isfinite (low) || !isfinite (high))
-    return g_steal_pointer (&text);
-  g_autofree char *from = mhar_table_fixed (low, decimals), *to = mhar_table_fixed (high, decimals);
-  return g_strdup_printf ("%s [%s, %s]", text, from, to);
+  return isnan (value) ? g_strdup ("—")
+                       : mhar_table_interval (value, end_at (set, field->name, "_low", i), end_at (set, field->name, "_high", i));
 }
 
 /* The table of the fields `from` … `to` − 1 of `shown`. */
@@ -140,24 +134,22 @@ format_csv (const MharDataset *set)
 {
   const MharField *step = mhar_dataset_get (set, "step"), *path = mhar_dataset_get (set, "path");
   GString *out = g_string_new ("step,checkpoint");
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
 
   for (guint f = 0; f < mhar_dataset_n_fields (set); f++)
     if (mhar_dataset_field (set, f)->type == MHAR_FIELD_F64) {
       g_string_append_c (out, ',');
-      mhar_table_append_csv (out, mhar_dataset_field (set, f)->name);
+      mhar_csv_append_text (out, mhar_dataset_field (set, f)->name);
     }
   g_string_append_c (out, '\n');
   for (gsize i = 0; i < step->shape[0]; i++) {
     g_string_append_printf (out, "%d,", step->data.i32[i]);
-    mhar_table_append_csv (out, path->data.str[i] != NULL ? path->data.str[i] : "");
+    mhar_csv_append_text (out, path->data.str[i] != NULL ? path->data.str[i] : "");
     for (guint f = 0; f < mhar_dataset_n_fields (set); f++) {
       const MharField *field = mhar_dataset_field (set, f);
       if (field->type != MHAR_FIELD_F64)
         continue;
       g_string_append_c (out, ',');
-      if (isfinite (field->data.f64[i]))
-        g_string_append (out, g_ascii_dtostr (text, sizeof text, field->data.f64[i]));
+      mhar_csv_append_number (out, field->data.f64[i]);
     }
     g_string_append_c (out, '\n');
   }

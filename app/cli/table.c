@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/cli/table.h"
 
+#include "app/cli/csv-lines.h"
 #include "app/cli/jobs.h"
 #include "app/cli/path-names.h"
 #include "app/cli/table-interventions.h"
 #include "app/cli/table-reads.h"
 #include "app/cli/table-rows.h"
+#include "app/cli/table-weights.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,7 +58,7 @@ mhar_table_build (const GPtrArray *sets)
     char **line = g_new0 (char *, sets->len + 2);
     line[0] = label;
     for (guint c = 0; c < sets->len; c++) {
-      char *text = row->cell (g_ptr_array_index ((GPtrArray *) sets, c), row->name);
+      char *text = mhar_table_cell (row, g_ptr_array_index ((GPtrArray *) sets, c));
       any = any || text != NULL;
       line[c + 1] = text != NULL ? text : g_strdup ("—");
     }
@@ -124,14 +126,25 @@ format_text (GString *out, char **names, const GPtrArray *lines, guint n)
   }
 }
 
+/* What Markdown would read as its own. */
+static void
+append_markdown (GString *out, const char *text)
+{
+  for (; *text != '\0'; text++) {
+    if (strchr ("|<*`\\", *text) != NULL)
+      g_string_append_c (out, '\\');
+    g_string_append_c (out, *text);
+  }
+}
+
 static void
 format_markdown (GString *out, char **names, const GPtrArray *lines, guint n)
 {
   g_string_append (out, "| |");
   for (guint c = 0; c < n; c++) {
-    g_auto (GStrv) parts = g_strsplit (names[c], "|", -1);
-    g_autofree char *escaped = g_strjoinv ("\\|", parts);
-    g_string_append_printf (out, " %s |", escaped);
+    g_string_append_c (out, ' ');
+    append_markdown (out, names[c]);
+    g_string_append (out, " |");
   }
   g_string_append (out, "\n|---|");
   for (guint c = 0; c < n; c++)
@@ -139,35 +152,37 @@ format_markdown (GString *out, char **names, const GPtrArray *lines, guint n)
   g_string_append_c (out, '\n');
   for (guint l = 0; l < lines->len; l++) {
     char **line = g_ptr_array_index ((GPtrArray *) lines, l);
-    g_auto (GStrv) parts = g_strsplit (line[0], "|", -1);
-    g_autofree char *label = g_strjoinv ("\\|", parts);
-    g_string_append_printf (out, line[1] == NULL ? "| **%s** |" : "| %s |", label);
-    for (guint c = 1; c <= n; c++)
-      g_string_append_printf (out, " %s |", line[1] == NULL ? "" : line[c]);
+    g_string_append (out, line[1] == NULL ? "| **" : "| ");
+    append_markdown (out, line[0]);
+    g_string_append (out, line[1] == NULL ? "** |" : " |");
+    for (guint c = 1; c <= n; c++) {
+      g_string_append_c (out, ' ');
+      append_markdown (out, line[1] == NULL ? "" : line[c]);
+      g_string_append (out, " |");
+    }
     g_string_append_c (out, '\n');
   }
 }
 
-/* What TeX would read as its own. */
+/* What TeX would read as its own, or has no letter for. */
+static const struct {
+  gunichar c;
+  const char *tex;
+} tex[] = { { 0xD7, "$\\times$" },  { 0xB1, "$\\pm$" }, { 0x2013, "--" },  { 0x2014, "---" },
+            { 0x2192, "$\\to$" }, { 0x2299, "$\\odot$" }, { 0x2068, "" },    { 0x2069, "" },
+            { '\\', "\\textbackslash{}" }, { '~', "\\~{}" }, { '^', "\\^{}" }, { '|', "$|$" },
+            { '<', "$<$" },         { '>', "$>$" } };
+
 static void
 append_latex (GString *out, const char *text)
 {
   for (const char *at = text; *at != '\0'; at = g_utf8_next_char (at)) {
     gunichar c = g_utf8_get_char (at);
-    if (c == 0xD7)
-      g_string_append (out, "$\\times$");
-    else if (c == 0xB1)
-      g_string_append (out, "$\\pm$");
-    else if (c == 0x2013)
-      g_string_append (out, "--");
-    else if (c == 0x2014)
-      g_string_append (out, "---");
-    else if (c == '\\')
-      g_string_append (out, "\\textbackslash{}");
-    else if (c == '~' || c == '^')
-      g_string_append_printf (out, "\\%c{}", (char) c);
-    else if (c == '|')
-      g_string_append (out, "$|$");
+    guint i = 0;
+    while (i < G_N_ELEMENTS (tex) && tex[i].c != c)
+      i++;
+    if (i < G_N_ELEMENTS (tex))
+      g_string_append (out, tex[i].tex);
     else if (c < 128 && strchr ("&%$#_{}", (int) c) != NULL)
       g_string_append_printf (out, "\\%c", (char) c);
     else
@@ -202,55 +217,16 @@ format_latex (GString *out, char **names, const GPtrArray *lines, guint n)
   g_string_append (out, "\\hline\n\\end{tabular}\n");
 }
 
-void
-mhar_table_append_csv (GString *out, const char *text)
-{
-  if (strpbrk (text, ",\"\n\r") == NULL) {
-    g_string_append (out, text);
-    return;
-  }
-  g_auto (GStrv) parts = g_strsplit (text, "\"", -1);
-  g_autofree char *doubled = g_strjoinv ("\"\"", parts);
-  g_string_append_printf (out, "\"%s\"", doubled);
-}
-
+/* A line a control and number: "control_excess[slice_kl:4:contiguous:random]". */
 static void
-csv_line (GString *out, const char *path, const char *prefix, const char *name, double value)
-{
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-  if (!isfinite (value))
-    return;
-  g_autofree char *quantity = g_strconcat (prefix, name, NULL);
-  mhar_table_append_csv (out, path);
-  g_string_append_c (out, ',');
-  mhar_table_append_csv (out, quantity);
-  g_string_append_printf (out, ",%s\n", g_ascii_dtostr (text, sizeof text, value));
-}
-
-typedef struct {
-  GString *out;
-  const char *path;
-} CsvPlace;
-
-static void
-append_csv_number (const char *name, double value, gpointer user)
-{
-  const CsvPlace *to = user;
-  csv_line (to->out, to->path, "", name, value);
-}
-
-/* "control.slice_kl.4.contiguous.random.excess", a line a control and number. */
-static void
-csv_controls (GString *out, const char *path, const MharDataset *controls)
+csv_controls (const MharCsv *csv, const MharDataset *controls)
 {
   for (gsize i = 0; controls != NULL && i < mhar_dataset_get (controls, "trained")->shape[0]; i++) {
-    g_autofree char *name = mhar_table_control_name (controls, i, ".");
-    g_autofree char *prefix = g_strdup_printf ("control.%s.", name);
+    g_autofree char *name = mhar_table_control_name (controls, i);
     for (guint f = 0; f < mhar_dataset_n_fields (controls); f++) {
       const MharField *field = mhar_dataset_field (controls, f);
       if (field->type == MHAR_FIELD_F64)
-        csv_line (out, path, prefix, field->name, mhar_field_value (field, i));
+        mhar_csv_number (csv, mhar_field_value (field, i), "control_%s[%s]", field->name, name);
     }
   }
 }
@@ -265,19 +241,16 @@ format_csv (GString *out, const GPtrArray *sets)
   g_string_append (out, "checkpoint,quantity,value\n");
   for (guint c = 0; c < sets->len; c++) {
     const MharDataset *set = g_ptr_array_index ((GPtrArray *) sets, c);
+    MharCsv csv = { out, names[c] };
     for (guint a = 0; a < mhar_dataset_n_attributes (set); a++) {
       const MharAttribute *attribute = mhar_dataset_attribute (set, a);
-      if (attribute->type == MHAR_ATTRIBUTE_INTEGER) {
-        mhar_table_append_csv (out, names[c]);
-        g_string_append_printf (out, ",%s,%" G_GINT64_FORMAT "\n", attribute->name, attribute->integer);
-      } else if (attribute->type == MHAR_ATTRIBUTE_REAL) {
-        csv_line (out, names[c], "", attribute->name, attribute->real);
-      }
+      if (attribute->type == MHAR_ATTRIBUTE_INTEGER || attribute->type == MHAR_ATTRIBUTE_REAL)
+        mhar_csv_number (&csv, mhar_dataset_real (set, attribute->name, NAN), "%s", attribute->name);
     }
-    csv_controls (out, names[c], mhar_dataset_find_child (set, "controls"));
-    CsvPlace place = { out, names[c] };
-    mhar_csv_interventions (set, append_csv_number, &place);
-    mhar_csv_reads (set, append_csv_number, &place);
+    csv_controls (&csv, mhar_dataset_find_child (set, "controls"));
+    mhar_csv_interventions (&csv, set);
+    mhar_csv_reads (&csv, set);
+    mhar_csv_weights (&csv, set);
   }
 }
 

@@ -17,13 +17,8 @@ char **mhar_table_names (const GPtrArray *sets);
  * Headings with no rows left under them are dropped. */
 GPtrArray *mhar_table_build (const GPtrArray *sets);
 
-/* What --weights-only has to say of each query, under the table: text, g_free; NULL where no set has such results. */
-char *mhar_table_weights (const GPtrArray *sets);
-
 /* The same of lines that are made already (char **: label, then `n` cells; a heading alone) under the columns' names:
  * as text, Markdown or LaTeX. */
 char *mhar_table_lines (char **names, const GPtrArray *lines, guint n, MharTableStyle style);
-/* Appends a field of a CSV line, quoted where it has to be. */
-void mhar_table_append_csv (GString *out, const char *text);
 
 G_END_DECLS

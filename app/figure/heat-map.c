@@ -12,7 +12,7 @@
 
 #define OVERLAP 0.3          /* user units */
 #define PIXELS_A_UNIT 4.0    /* of an expanded image */
-#define MAX_SIDE 16000u      /* Cairo takes images up to 32767 on a side */
+#define MAX_SIDE 2000u       /* of an image: a panel of five inches then has 400 dots an inch, and an SVG some megabytes */
 #define MAX_PIXELS 1000000.0 /* of an expanded image */
 
 gboolean
@@ -144,44 +144,60 @@ choose_factors (const MharHeatMap *map, guint *across, guint *down)
 {
   double most = MAX_PIXELS / ((double)map->rows * map->columns);
 
-  *across = (guint)CLAMP (ceil (PIXELS_A_UNIT * map->cells.width / map->columns), 1, MAX_SIDE / map->columns + 1);
-  *down = (guint)CLAMP (ceil (PIXELS_A_UNIT * map->cells.height / map->rows), 1, MAX_SIDE / map->rows + 1);
+  *across = (guint)CLAMP (ceil (PIXELS_A_UNIT * map->cells.width / map->columns), 1, MAX_SIDE / map->columns);
+  *down = (guint)CLAMP (ceil (PIXELS_A_UNIT * map->cells.height / map->rows), 1, MAX_SIDE / map->rows);
   while ((double)*across * *down > most && (*across > 1 || *down > 1)) {
     *across = MAX (*across / 2, 1);
     *down = MAX (*down / 2, 1);
   }
 }
 
-/* An image in an error state where there is no memory for it. A map too large for an image shows every n-th row or
- * column. */
-static cairo_surface_t *
-expanded_image (const MharHeatMap *map)
+static void
+fill_expanded (const MharHeatMap *map, cairo_surface_t *image, guint across, guint down)
 {
-  guint across, down, width, height, rows = MIN (map->rows, MAX_SIDE), columns = MIN (map->columns, MAX_SIDE);
-  cairo_surface_t *image;
-  guint8 *data;
-  int stride;
+  guint8 *data = cairo_image_surface_get_data (image);
+  gsize stride = (gsize)cairo_image_surface_get_stride (image);
 
-  choose_factors (map, &across, &down);
-  width = columns * across;
-  height = rows * down;
-  image = cairo_image_surface_create (CAIRO_FORMAT_ARGB32, (int)width, (int)height);
-  if (cairo_surface_status (image) != CAIRO_STATUS_SUCCESS)
-    return image;
   cairo_surface_flush (image);
-  data = cairo_image_surface_get_data (image);
-  stride = cairo_image_surface_get_stride (image);
-  for (guint y = 0; y < height; y++) {
-    guint32 *line = (guint32 *)(void *)(data + (gsize)y * (gsize)stride);
-    guint row = (guint)((guint64)(y / down) * map->rows / rows);
+  for (guint y = 0; y < map->rows * down; y++) {
+    guint32 *line = (guint32 *)(void *)(data + y * stride);
 
-    for (guint x = 0; x < width; x++) {
-      guint column = (guint)((guint64)(x / across) * map->columns / columns);
-
-      line[x] = x % across ? line[x - 1] : pixel (map, row, column);
-    }
+    for (guint x = 0; x < map->columns * across; x++)
+      line[x] = x % across ? line[x - 1] : pixel (map, y / down, x / across);
   }
   cairo_surface_mark_dirty (image);
+}
+
+/* More cells on a side than an image may have pixels: each shows what is most remarkable of what it covers. */
+static void
+fill_reduced (const MharHeatMap *map, cairo_surface_t *image, guint width, guint height)
+{
+  MharHeatMap whole = *map;
+  cairo_t *cr = cairo_create (image);
+
+  whole.cells = (MharFigureRect){ 0, 0, width, height };
+  whole.view = NULL;
+  mhar_heat_pixels_paint (&whole, cr, &whole.cells);
+  cairo_destroy (cr);
+}
+
+/* The whole map; in an error state where there is no memory for it. */
+static cairo_surface_t *
+map_image (const MharHeatMap *map)
+{
+  gboolean reduced = map->rows > MAX_SIDE || map->columns > MAX_SIDE;
+  guint across = 1, down = 1;
+
+  if (!reduced)
+    choose_factors (map, &across, &down);
+  guint width = MIN (map->columns * across, MAX_SIDE), height = MIN (map->rows * down, MAX_SIDE);
+  cairo_surface_t *image = cairo_image_surface_create (CAIRO_FORMAT_ARGB32, (int)width, (int)height);
+  if (cairo_surface_status (image) != CAIRO_STATUS_SUCCESS)
+    return image;
+  if (reduced)
+    fill_reduced (map, image, width, height);
+  else
+    fill_expanded (map, image, across, down);
   return image;
 }
 
@@ -189,7 +205,7 @@ static void
 paint_image (const MharHeatMap *map, cairo_t *cr)
 {
   MharFigureRect cells = mhar_heat_map_snap (cr, &map->cells), view = mhar_heat_map_view (map);
-  cairo_surface_t *image = expanded_image (map);
+  cairo_surface_t *image = map_image (map);
   double width = cairo_image_surface_get_width (image), height = cairo_image_surface_get_height (image);
   double left = width * view.x / map->columns, top = height * view.y / map->rows;
 

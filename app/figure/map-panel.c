@@ -51,7 +51,7 @@ mhar_drawing_colour (const MharDrawing *d, guint panel, double value, double *re
   *blue = colour.b;
 }
 
-/* Lines across the present clip, `gap` apart. */
+/* Lines across the cells, `gap` apart. They end at the edges by themselves: MuPDF knows no clip in an SVG. */
 static void
 stroke_hatch (const MharDrawing *d, cairo_t *cr, const MharFigureRect *cells, double gap)
 {
@@ -59,8 +59,10 @@ stroke_hatch (const MharDrawing *d, cairo_t *cr, const MharFigureRect *cells, do
 
   cairo_set_antialias (cr, CAIRO_ANTIALIAS_DEFAULT);
   for (double at = gap / 2; at < reach; at += gap) {
-    cairo_move_to (cr, cells->x + at, cells->y);
-    cairo_rel_line_to (cr, -cells->height, cells->height);
+    double from = MAX (0, at - cells->width), to = MIN (at, cells->height);
+
+    cairo_move_to (cr, cells->x + at - from, cells->y + from);
+    cairo_line_to (cr, cells->x + at - to, cells->y + to);
   }
   mhar_drawing_set_source (cr, &d->palette->hatch);
   cairo_set_line_width (cr, 0.6);

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (MharNumbersView, mhar_numbers_view, MHAR, NUMBERS_VIEW, GtkWidget)
 
 GtkWidget *mhar_numbers_view_new (void);
-/* NULL empties it. */
+/* NULL hides it until there are others. */
 void mhar_numbers_view_show (MharNumbersView *view, MharNumbers *numbers);
 
 G_END_DECLS

@@ -47,6 +47,8 @@ def bench_window(scratch):
     shutil.copy(os.path.join(ROOT, "data", "demo", "mhar", "tokenizer.json"), deep)
     print("\nThe main loop in a run over 193 sites, pages turned every half second:", flush=True)
     on_display("bench-window", deep, "20")
+    print("\nThe same with tables in the pictures' places:", flush=True)
+    on_display("bench-window", deep, "20", "table")
 
 
 def main():

@@ -221,6 +221,17 @@ def routing_tensors_that_the_mode_does_not_use(scratch):
 
 
 @case
+def layers_that_the_config_does_not_have(scratch):
+    folder = copy_checkpoint(MH, scratch / "fewer", {"num_hidden_layers": 2})
+    [warning] = report(folder, *SHORT)["checkpoints"][0]["warnings"]
+    stored = read_tensors(MH / "model.safetensors")
+    unused = [n for n in stored if n.startswith("model.layers.") and int(n.split(".")[2]) >= 2]
+    assert warning == f"the config has 2 layers and leaves {len(unused)} stored tensors of higher layers unused, such as {unused[0]}", warning
+    no(scratch, folder, f"leaves {len(unused)} stored tensors of higher layers unused", "--strict", args=["--strict"])
+    assert not report(MH, *SHORT, "--strict")["checkpoints"][0]["warnings"]
+
+
+@case
 def reads_of_a_dialect_that_is_not_run(scratch):
     """Kimi-K3's names on a body that would run: refused, not taken for a plain Transformer, and the queries can be looked at."""
     for pairs in ((("attn_res_", "self_attention_res_"), ("final_res_", "output_attn_res_")),

@@ -361,4 +361,37 @@ def coefficients_bent(scratch):
                 check_refusal(result, 3)
 
 
+@case
+def what_takes_hdf5_down(scratch):
+    """Forged files on which fuzzing saw HDF5 break down: refused, whatever HDF5 makes of them here."""
+    for path in sorted((TESTS / "fuzz/corpus/h5").iterdir()):
+        no(scratch, path)
+    no(scratch, TESTS / "fuzz/corpus/h5/name-not-utf8", "group", "checkpoint_0", "damaged")
+
+
+def reader_that(scratch, does):
+    """The program with another reader beside it, as in a build folder."""
+    program, reader = scratch / "app/cli/mhar-probe", scratch / "app/reader/mhar-h5-reader"
+    if not program.exists():
+        program.parent.mkdir(parents=True)
+        reader.parent.mkdir(parents=True)
+        shutil.copy2(PROBE, program)
+    reader.write_text(f"#!/bin/sh\n{does}\n")
+    reader.chmod(0o755)
+    run = subprocess.run([program, "--from", good(scratch)], env=environment(), capture_output=True, timeout=20)
+    return Result(run.returncode, run.stdout.decode(), run.stderr.decode())
+
+
+@case
+def the_reader_fails(scratch):
+    interrupted = "import os, signal; signal.pthread_sigmask(signal.SIG_UNBLOCK, {2}); signal.signal(2, signal.SIG_DFL); os.kill(os.getpid(), 2)"
+    for does, code, *words in (("kill -SEGV $$", 3, "breaks down"), ("kill -ABRT $$", 3, "breaks down"), ("exit 1", 3, "breaks down"),
+                               ("echo nonsense", 3, "breaks down"), ("yes", 3, "breaks down"), ("cat", 3, "breaks down"),
+                               ("kill -KILL $$", 1, "memory"), ("exit 9", 1, "memory"), (f"exec {sys.executable} -c '{interrupted}'", 130, "interrupted")):
+        check_refusal(reader_that(scratch, does), code, *words)
+    (scratch / "app/reader/mhar-h5-reader").chmod(0o644)
+    run = subprocess.run([scratch / "app/cli/mhar-probe", "--from", scratch / "run.h5"], env=environment(), capture_output=True, timeout=20)
+    check_refusal(Result(run.returncode, run.stdout.decode(), run.stderr.decode()), 1, "run.h5", "mhar-h5-reader")
+
+
 main()

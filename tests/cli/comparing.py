@@ -56,6 +56,19 @@ def a_checkpoint_with_itself(scratch):
 
 
 @case
+def intervals_from_three_windows_on(scratch):
+    """Two windows make no resample but themselves: no interval of anything, rather than one of no width."""
+    a, b = pair(scratch)
+    intervals = lambda x: [k for k, v in x.items() if k.endswith("_interval")] + [k for s in x.get("per_site", []) for k in intervals(s)]
+    two, three = (report("--compare", a, b, *RUN, "--max-tokens", n) for n in ("32", "48"))
+    assert two["checkpoints"][0]["windows"] == 2 and intervals(two["compare"]) == [] == intervals(two["checkpoints"][0])
+    assert two["compare"]["null_js"] > 0 and "[" not in succeed("--compare", a, b, *RUN, "--max-tokens", "32", "--quiet").out.split("against")[1]
+    assert {"js_matched_interval", "js_consensus_interval"} <= set(intervals(three["compare"]))
+    low, high = three["compare"]["js_matched_interval"]
+    assert low <= three["compare"]["js_matched"] <= high and low < high
+
+
+@case
 def numbers_of_heads_that_differ(scratch):
     a, b = made(scratch / "a"), made(scratch / "b", "--heads-routing", 2, seed=2)
     one = report("--compare", a, b, *RUN)["compare"]
@@ -87,8 +100,8 @@ def tables_in_every_style(scratch):
     said = {row[1]: float(row[2]) for row in rows[1:] if row[0] == f"{b} against {a}"}
     assert said["js_matched"] == one["js_matched"] and said["p_value"] == one["p_value"]
     final = one["per_site"][-1]
-    assert said["js_matched_low final"] == final["js_matched_interval"][0] and said["js final 1 2"] == final["js"][1][2]
-    assert said["match final 3"] == final["match"][3] and abs(said["difference final:embed 2"] - final["difference"][2][0]) < 1e-12
+    assert said["js_matched_low[final]"] == final["js_matched_interval"][0] and said["js[final:1:2]"] == final["js"][1][2]
+    assert said["match[final:3]"] == final["match"][3] and abs(said["difference[final:2:embed]"] - final["difference"][2][0]) < 1e-12
 
 
 @case

@@ -74,7 +74,7 @@ def a_file_replaced_by_another_is_as_it_was(scratch):
 # Killed
 
 @case
-def killed_two_hundred_times(scratch):
+def killed_at_random_moments(scratch):
     draw = random.Random(11)
     kinds = [[MH, "--weights-only"], [MH, *SHORT, "--collinearity", "--figure", scratch / "f.svg"]]
     outs = []
@@ -82,7 +82,7 @@ def killed_two_hundred_times(scratch):
         since = time.monotonic()
         succeed(*args, "-o", scratch / "run.h5")
         outs.append((args, time.monotonic() - since, (scratch / "run.h5").read_bytes()))
-    new, times = 0, 20 if sanitized() else 200
+    new, times = 0, 200 if LONG else 20
     for i in range(times):
         args, took, old = outs[i % 2]
         (scratch / "run.h5").write_bytes(old)

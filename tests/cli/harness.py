@@ -25,6 +25,9 @@ IDS = FIXTURES / "public-domain.u16"
 # A run that takes a moment: 150 ids, three windows, one of them short.
 SHORT = ["--tokens", str(IDS), "--max-tokens", "150", "--context", "64", "--null-draws", "4", "--device", "cpu"]
 
+# Set by `make test-long`: everything there is to try, not a sample of it.
+LONG = os.environ.get("MHAR_TEST_LONG") == "1"
+
 _cases = []
 
 

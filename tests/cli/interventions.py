@@ -145,11 +145,11 @@ def the_table_says_it_in_every_style(scratch):
     for style in ("markdown", "latex"):
         assert f"{value:+.4f} [" in succeed(*ask, "--table", style, **HERE).out
     lines = dict(line.split(",")[1:] for line in succeed(*ask, "--table", "csv", **HERE).out.splitlines())
-    assert float(lines["delta_loss *:embed"]) == value
-    assert float(lines["delta_loss *:embed low"]) == one["interventions"][0]["delta_loss_interval"][0]
+    assert float(lines["delta_loss[*:embed]"]) == value
+    assert float(lines["delta_loss_low[*:embed]"]) == one["interventions"][0]["delta_loss_interval"][0]
     cells = one["ablation_map"]
-    assert float(lines["delta_loss map final:embed"]) == cells["delta_loss"][-1][0]
-    assert float(lines["mass map final:embed"]) == cells["mass"][-1][0]
+    assert float(lines["ablation_delta_loss[final:embed]"]) == cells["delta_loss"][-1][0]
+    assert float(lines["ablation_mass[final:embed]"]) == cells["mass"][-1][0]
     assert float(lines["ablation_rank_correlation"]) == cells["rank_correlation"]
 
 

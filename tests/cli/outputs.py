@@ -227,7 +227,7 @@ def table_of_controls(scratch):
     assert re.search(r"^  2 contiguous, random null +0\.0\d+ - 0\.0\d+ = 0\.0\d+ \[.*\], p 0\.\d+", out, re.M), out
     assert "Width control" not in out
     rows = list(csv.reader(io.StringIO(succeed("mini-full", *TEXT, "--slices", "4,2", "--table", "csv", **HERE).out)))
-    assert ["mini-full", "control.slice_kl.2.contiguous.random.excess"] in [row[:2] for row in rows]
+    assert ["mini-full", "control_excess[slice_kl:2:contiguous:random]"] in [row[:2] for row in rows]
 
 
 @case
@@ -241,6 +241,92 @@ def table_of_widths(scratch):
     two, eight = (cells for n in "28" for name, cells in control.items() if name.startswith(f"{n} contiguous"))
     assert len(widths) == 1 and widths[0] == [two[0], eight[1]], out
     assert not any(name.startswith(("8 wide", "128 wide")) for name in control), out
+
+
+EVERYTHING = ["--all", "--reads=final:*:embed,L1.mlp:0:*", "--top-tokens", "3", "--slices", "4,2", "--null-kind", "random,shuffled", "--ablation-map",
+              "--uniform", "--top-k", "1", "--match-sources", "5", "-q"]
+NUMBER = r"[-+−]?\d+(?:\.\d+)?(?:e[-+]\d+)?"
+
+
+def of_everything(*more):
+    """What makes every table there is: a run, a comparison, weights alone."""
+    names = [str(DEMO / "mhar"), *more]
+    return [[*names, *TEXT, *EVERYTHING], ["--compare", str(DEMO / "mhar"), str(DEMO / "single"), *TEXT, "--depth-maps", "--heads", "4", "-q"],
+            ["--weights-only", "mini-full", "mini-full_mh"]]
+
+
+@case
+def every_table_in_every_style(scratch):
+    """What the text has, numbers and labels, Markdown and LaTeX have; CSV every number of it."""
+    words = lambda text: [w for w in re.split(r"[\s|&,()\[\]{}$\\«»*]+", text) if w]
+    for args in of_everything():
+        text = succeed(*args, **HERE).out
+        lines = list(csv.reader(io.StringIO(succeed(*args, "--table", "csv", **HERE).out)))
+        assert all(len(line) == 3 for line in lines)
+        rounded = [f"{float(v):.3g}" for _, _, v in lines[1:] if v]
+        for number in re.findall(rf"(?<![\w.]){NUMBER}(?![\w.:%])", text):
+            if "." in number and not any(abs(float(v) - float(number)) <= 0.006 * abs(float(number)) + 6e-5 for v in rounded):
+                raise AssertionError(f"{number} is not in the CSV of {args}")
+        for style in ("markdown", "latex"):
+            have = words(succeed(*args, "--table", style, **HERE).out.replace("---", "—").replace("--", "–"))
+            for word in words(text.replace("\\n", " ")):
+                assert word in have or not re.fullmatch(rf"{NUMBER}(–{NUMBER})?", word), (style, word)
+            assert have.count("reads") == (2 * text.count(" reads ") if "--reads" in str(args) else have.count("reads"))
+
+
+@case
+def csv_names_are_of_one_style(scratch):
+    """A name as in JSON and HDF5, and in brackets what it is of, with colons between."""
+    for args in of_everything("mini-full"):
+        rows = list(csv.reader(io.StringIO(succeed(*args, "--table", "csv", **HERE).out)))[1:]
+        names = [name for _, name, _ in rows]
+        assert len(set((who, name) for who, name, _ in rows)) == len(rows)
+        for name in names:
+            assert re.fullmatch(r"[a-z][a-z0-9_]*(\[[^\[\]]+\])?", name), name
+        ends = {n for n in names if re.match(r"\w+_low\b", n)}
+        assert {n.replace("_low", "_high") for n in ends} == {n for n in names if re.match(r"\w+_high\b", n)}
+
+
+@case
+def tables_round_as_the_manual_says(scratch):
+    """Everything in a cell to the place of its first number: of random runs, and of numbers put into a file."""
+    place = lambda x: (lambda m, e: int(e or 0) - len(m.partition(".")[2]))(*(x.split("e") + [""])[:2])
+    for args in of_everything():
+        text = succeed(*args, **HERE).out
+        cells = re.findall(rf"({NUMBER})((?: ± {NUMBER})?) \[({NUMBER}), ({NUMBER})\]", text) if "--weights-only" not in args else []
+        assert len(cells) > 5 or "--weights-only" in args, text
+        for value, spread, low, high in cells:
+            assert len({place(x) for x in (value, *spread.split()[1:], low, high)}) == 1, (value, spread, low, high)
+            assert place(value) <= -4 and float(low) < float(high), (value, low, high)
+    file = scratch / "run.h5"
+    succeed("mini-full_mh", *TEXT, "--kl", "-o", file, **HERE)
+    for value, low, high, text in ((2.9234e-6, 1.1378e-6, 1.23e-5, "2.92e-06 [1.14e-06, 1.230e-05]"), (2.9234e-6, -4e-9, 3e-6, "2.92e-06 [0, 3.00e-06]"),
+                                   (0.004881, 0.0047, 0.00499, "0.00488 [0.00470, 0.00499]"), (0.0049, 0.000001, 1.0, "0.00490 [0.00000, 1.00000]"),
+                                   (3.5, 3.49999, 3.50001, "3.50000 [3.49999, 3.50001]"), (0.0, -2e-6, 3e-6, "0.000000 [-0.000002, 0.000003]"),
+                                   (-1e-9, -2e-9, 0.0, "-1.00e-09 [-2.00e-09, 0]"), (12.0, -0.00001, 13, "12.0000 [0.0000, 13.0000]"),
+                                   (float("nan"), 0.1, 0.2, "n/a"), (9.996e-6, 1e-6, 2e-5, "0.0000100 [0.0000010, 0.0000200]")):
+        with h5py.File(file, "a") as f:
+            for name, x in (("loss", value), ("loss_low", low), ("loss_high", high)):
+                f["checkpoint_0"].attrs.modify(name, np.float64(x))
+        assert f" {text}\n" in succeed("--from", file).out, (text, succeed("--from", file).out)
+
+
+@case
+def json_has_what_the_file_has(scratch):
+    """Every digit: of what is stored in double precision that, of what is stored in single that."""
+    file = scratch / "run.h5"
+    full, mh = report("mini-full", "mini-full_mh", *TEXT, "--match-sources", "6", "-o", file, **HERE)["checkpoints"]
+    with h5py.File(file) as f:
+        for one, group, name, key in ((full["slice_kl"], f["checkpoint_0"], "slice_kl", "slice_kl"), (mh["head_js"], f["checkpoint_1"], "head_js", ""),
+                                      (full["slice_kl"]["matched"], f["checkpoint_0"], "matched_kl", "")):
+            for row in one["per_site"]:
+                assert row["trained"] == group[f"{name}_site"][row["site"]] and row["null"] == group[f"{name}_null_site"][row["site"]]
+                assert row["trained_interval"] == [group[f"{name}_site_{end}"][row["site"]] for end in ("low", "high")]
+            assert math.isclose(np.mean([row["trained"] for row in one["per_site"]]), one["trained"], rel_tol=1e-14)
+        for row in mh["per_site"]:
+            for name in ("weight", "weight_sd", "contribution", "entropy"):
+                stored = f["checkpoint_1"][name][row["site"]]
+                assert np.array_equal(np.float32(row[name]), stored[..., : row["sources"]] if name != "entropy" else stored)
 
 
 @case
@@ -310,8 +396,54 @@ def weights_that_are_no_numbers(scratch):
     words = "the loss is not a finite number: the weights hold NaN or infinite values, or overflow"
     warned(scratch, words, [folder, *TEXT])
     one = no_constants(succeed(folder, *TEXT, "--json", "-q", **HERE).out)["checkpoints"][0]
-    assert one["loss"] is None
-    assert "nan" not in succeed(folder, *TEXT, **HERE).out.lower()
+    assert one["loss"] is None and one["slice_kl"]["trained"] is None and one["slice_kl"]["p_value"] is None
+    assert [s["trained"] is None for s in one["slice_kl"]["per_site"]] == [False] * 7 + [True]
+    for style in ("text", "markdown", "latex"):
+        out = succeed(folder, *TEXT, "--table", style, "-q", **HERE).out
+        assert "nan" not in out.lower() and re.search(r"^(\| )?loss \(nat/token\)[ |&]+n/a", out, re.M), out
+        assert "DISTINGUISHABLE" not in out and "above its null" not in out
+    rows = list(csv.reader(io.StringIO(succeed(folder, *TEXT, "--table", "csv", "-q", **HERE).out)))
+    assert [str(folder), "loss", ""] in rows and not any("nan" in v.lower() for _, _, v in rows)
+    compared = no_constants(succeed("--compare", folder, "mini-full", *TEXT, "--depth-maps", "--json", "-q", "-o", scratch / "c.h5", **HERE).out)["compare"]
+    assert compared["js_consensus"] is None and compared["per_site"][0]["js_consensus"] == 0 and compared["per_site"][-1]["max_difference"] is None
+    assert "n/a" in succeed("--from", scratch / "c.h5").out.split("against")[1]
+
+
+@case
+def report_of_weights_that_are_no_numbers(scratch):
+    """It says so, and judges nothing."""
+    for name in ("mini-full", "mini-full_mh"):
+        folder = copy_checkpoint(FIXTURES / name, scratch / name)
+        tensors = read_tensors(folder / "model.safetensors")
+        dtype, shape, data = tensors["model.layers.3.mlp.down_proj.weight"]
+        tensors["model.layers.3.mlp.down_proj.weight"] = (dtype, shape, b"\xc0\x7f" + data[2:])
+        write_tensors(folder / "model.safetensors", tensors)
+    succeed("--report", scratch / "r", scratch / "mini-full", scratch / "mini-full_mh", *TEXT[:-4], "--null-draws", "19", "--device", "cpu", "-q", **HERE)
+    html = re.sub(r"<svg.*?</svg>|<style.*?</style>", "", (scratch / "r" / "report.html").read_text(), flags=re.S)
+    text = re.sub(r"<[^>]+>", "", html)
+    assert text.count("Its loss is not a finite number") == 2
+    assert "NaN" not in text.replace("hold NaN or infinite", "") and " nan" not in text
+    text = text[text.index("Its loss is") : text.index("The null’s queries" if "The null’s queries" in text else "How small p can be")]
+    for judged in ("is distinguishable", "is not distinguishable", "controls (Section 5)", "costs most", "changes the loss by", "Mass is not importance"):
+        assert judged not in text, text[max(0, text.find(judged) - 300) :][:600]
+
+
+@case
+def divergences_are_not_negative(scratch):
+    """Queries so small that all heads and slices weigh alike but for rounding, which would take their divergences below 0."""
+    for source in ("mini-full", "mini-full_mh"):
+        folder = copy_checkpoint(FIXTURES / source, scratch / source)
+        tensors = read_tensors(folder / "model.safetensors")
+        for n, (dtype, shape, data) in tensors.items():
+            if "_res_proj" in n:  # 1e-12 and the like, of either sign
+                words = np.random.default_rng(len(n)).choice(np.array([0x2B80, 0x2480, 0x3000, 0xAB80, 0xA480, 0xB000], "<u2"), len(data) // 2)
+                tensors[n] = (dtype, shape, words.tobytes())
+        write_tensors(folder / "model.safetensors", tensors)
+        one = report(folder, *TEXT, "--match-sources", "4", "--slices", "4,2", **HERE)["checkpoints"][0]
+        groups = [one[k] for k in ("slice_kl", "head_js") if k in one]
+        groups += [g["matched"] for g in groups if "matched" in g] + [x for g in groups for x in g["per_site"]] + one.get("controls", [])
+        assert len(groups) > 8 and all(g[k] >= 0 for g in groups for k in ("trained", "null"))
+        assert all(e >= 0 for s in one["per_site"] for e in s["entropy"])
 
 
 @case

@@ -191,12 +191,13 @@ def check_output_words():
     """Every row of the table and every key of the JSON is explained."""
     folders = [os.path.join(DATA, "demo", name) for name in ("single", "mhar")]
     table, answer = (run(*folders, *SHORT_RUN, *how) for how in (["--table", "csv"], ["--json"]))
-    rows = run(*folders, *SHORT_RUN, "--table", "markdown").stdout.splitlines()[2:]
+    first = lambda answer: answer.stdout.split("\n\n")[0].splitlines()[2:]  # of the tables
+    rows = first(run(*folders, *SHORT_RUN, "--table", "markdown"))
     weights, answered = (run("--weights-only", *folders, "-q", *how) for how in (["--table", "markdown"], ["--json"]))
-    rows += weights.stdout.splitlines()[2:]
+    rows += first(weights)
     edited = [run(folders[1], *SHORT_RUN, "--kl", "--ablation-map", "--reads", *how)
-              for how in (["--table", "markdown"], ["--json", "--uniform"])]
-    rows += edited[0].stdout.splitlines()[2:]
+              for how in (["--table", "markdown"], ["--json", "--uniform"], ["--table", "csv", "--slices", "4,2", "--uniform"])]
+    rows += first(edited[0])
     if edited[0].returncode or edited[1].returncode:
         return ["interventions and reads cannot be run: " + edited[0].stderr + edited[1].stderr]
     if table.returncode or answer.returncode or weights.returncode or answered.returncode or len(rows) < 30:
@@ -208,6 +209,11 @@ def check_output_words():
     together, compared = check_together(folders)
     bad = together + [f"the man page does not explain the key {x}" for x in sorted(compared) if f"``{x}``" not in keys]
     bad += [f"the man page does not explain the row “{x}”" for x in sorted(labels) if f"**{x}**" not in page]
+    lines = [edited[2].stdout, run("--weights-only", folders[1], "-q", "--table", "csv").stdout,
+             run("--compare", *folders, *SHORT_RUN, "--heads", "4", "--table", "csv").stdout.split("against", 1)[1]]
+    names = {re.sub("_(low|high)$", "", row.split(",")[1].split("[")[0]) for text in lines for row in text.splitlines() if "[" in row}
+    names = {re.sub("^control_.*", "control_", name) for name in names}
+    bad += [f"the man page does not name {x} of the CSV" for x in sorted(names) if f"``{x}" not in section("CSV") and f"``{x}``" not in keys]
     bad += [f"the man page does not name the heading “{x}”" for x in sorted(titles) if f"*{x}*" not in page]
     return bad + [f"the man page does not explain the key {x}" for x in sorted(keys_of([json.loads(x.stdout) for x in (answer, answered, edited[1])]))
                   if f"``{x}``" not in keys]

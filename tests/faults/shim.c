@@ -8,7 +8,7 @@
  *   MHAR_FAULT=interrupted    every second one of them is interrupted (EINTR)
  *   MHAR_FAULT=alloc:N:WHERE  the N-th allocation fails that is asked for from WHERE: a part of the path of the program
  *                             or library whose code calls malloc, calloc, realloc or aligned_alloc
- *   MHAR_FAULT_COUNT=FILE     how many calls there were is written there at the end
+ *   MHAR_FAULT_COUNT=FILE     how many calls there were is added there as a line when a process ends
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static void finish (void)
 {
   if (count_file[0] == '\0')
     return;
-  FILE *file = fopen (count_file, "we");
+  FILE *file = fopen (count_file, "ae");
   fprintf (file, "%ld\n", atomic_load (&seen));
   fclose (file);
 }

@@ -12,6 +12,8 @@
 G_BEGIN_DECLS
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+/* Only of targets whose files carry checksums, replayed: sets them right after an edit. */
+void fuzz_repair (uint8_t *data, size_t size);
 
 /* The bytes as the file `name` of a folder that is this process's alone, removed at exit, in memory where the system
  * has /dev/shm. The path is valid until the program ends. */

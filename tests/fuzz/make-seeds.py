@@ -115,8 +115,9 @@ def npys():
     return out
 
 
-def saved_run(path, version, chunks=None):
-    """A file as ours are: schema, groups, variables with scales, texts, references."""
+def saved_run(path, version, chunks=None, many=0):
+    """A file as ours are: schema, groups, variables with scales, texts, references. Where there are `many` more, HDF5 keeps
+    their names in fractal heaps and B-trees."""
     with h5py.File(path, "w", libver=version) as f:
         f.attrs["mhar_schema"] = np.int64(1)
         f.attrs["default"] = "checkpoint_0"
@@ -134,7 +135,11 @@ def saved_run(path, version, chunks=None):
             for i, d in enumerate(dims):
                 g[name].dims[i].attach_scale(g[d])
             g[name].attrs["units"] = "1"
-        f.create_group("provenance").attrs["version"] = "1"
+        p = f.create_group("provenance", track_order=True)
+        p.attrs["version"] = "1"
+        for i in range(many):
+            g.create_dataset(f"more_{i}", data=np.int32(i))
+            p.attrs[f"word_{i}"] = np.int64(i)
     return path.read_bytes()
 
 
@@ -165,7 +170,8 @@ def seeds(scratch):
     yield "torch", archives()
     yield "npy", npys()
     yield "h5", {"ours": saved_run(scratch, ("v108", "v108")), "latest": saved_run(scratch, "latest"),
-                 "earliest": saved_run(scratch, "earliest"), "chunked": saved_run(scratch, ("v108", "v108"), (2, 2))}
+                 "earliest": saved_run(scratch, "earliest"), "chunked": saved_run(scratch, ("v108", "v108"), (2, 2)),
+                 "latest-chunked": saved_run(scratch, "latest", (2, 2)), "dense": saved_run(scratch, ("v108", "v108"), None, 12)}
 
 
 def main():

@@ -20,6 +20,7 @@ def main():
     print(f"1..{len(targets)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="mhar-seeds-") as scratch:
         subprocess.run([sys.executable, HERE / "make-seeds.py", scratch], check=True)
+        subprocess.run([programs / "check-h5-checksums", *(Path(scratch) / "h5").iterdir()], check=True, stdout=subprocess.DEVNULL)
         for i, target in enumerate(targets, 1):
             folders = [p for p in (Path(scratch) / target, HERE / "corpus" / target) if p.is_dir()]
             began = time.monotonic()

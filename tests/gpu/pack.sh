@@ -4,7 +4,7 @@
 set -eu
 build=$1 out=$2
 rm -rf "$out"
-for file in app/cli/mhar-probe kernels/cuda/mhar-cuda.so tests/gpu/test-ops tests/gpu/test-model tests/unit/edited-logits \
+for file in app/cli/mhar-probe app/reader/mhar-h5-reader kernels/cuda/mhar-cuda.so tests/gpu/test-ops tests/gpu/test-model tests/unit/edited-logits \
             tests/bench/bench-forward tests/bench/bench-route; do
   [ -e "$build/$file" ] || continue
   mkdir -p "$out/$(dirname "$file")"

@@ -33,8 +33,8 @@ What is split are the entries of the bootstrap (mhar_oracle.entries_of): they ar
 to the second, step t with word t of the stream (split, 0, 5)), of which the first half, the larger, is one part. Two entries can be
 split in one way only: fewer than 8 have no p-value, and no spread of the null.
 
-Intervals are 95 %: of a null over its splits; of the other divergences the percentile method over the resamples of mhar_oracle.py,
-the same windows in A and in B, `match` as it is of the whole text.
+Intervals are 95 %: of a null over its splits; of the other divergences mhar_oracle.interval_about over its resamples, the same
+windows in A and in B, `match` as it is of the whole text; none with fewer than three windows.
 """
 import argparse
 import json
@@ -43,8 +43,8 @@ from itertools import permutations
 
 import numpy as np
 
-from mhar_oracle import (F, RESAMPLES, Collected, Model, entries_of, ids_of, interval, p_value, random_words,
-                         resampled_windows)
+from mhar_oracle import (F, RESAMPLES, Collected, Model, entries_of, ids_of, interval, interval_about, p_value,
+                         random_words, resampled_windows)
 
 SPLITS, LEAST_ENTRIES = 200, 8
 
@@ -54,7 +54,7 @@ def js(p, q):
     m = (p + q) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         kl = [np.where(x == 0, 0.0, x * np.log(x / m)) for x in (p, q)]
-    return (kl[0].sum(-1) + kl[1].sum(-1)) / 2
+    return np.maximum((kl[0].sum(-1) + kl[1].sum(-1)) / 2, 0)
 
 
 def assign(cost):
@@ -163,7 +163,7 @@ def named(point, boot):
     out = {}
     for name in point:
         out[name] = float(point[name][0])
-        ends = interval(boot[name]) if boot and name.startswith("js") else None
+        ends = interval_about(name, out[name], boot[name]) if boot and name.startswith("js") else None
         if ends:
             out[name + "_interval"] = ends
     return out
@@ -182,8 +182,9 @@ def report(folders, ids, context=1024, max_tokens=None, seed=0, skip=0):
     W = len(a.t)
     measure = lambda m: [at_site(a.stack(s, "w"), b.stack(s, "w"), m, match[s]) for s in sites]
     point, boot, null, entries = measure(np.ones((1, W))), None, None, int(entries_of(W).max()) + 1
-    if W > 1:
+    if W > 2:
         boot = measure(np.stack([resampled_windows(seed, r, W) for r in range(RESAMPLES)]).astype(F))
+    if W > 1:
         first = np.stack([halves(seed, k, W) for k in range(SPLITS)])
         null = [null_at_site(a.stack(s, "w"), b.stack(s, "w"), first, alike) for s in sites]
     out = dict(**named(over_sites(point), over_sites(boot) if boot else None))

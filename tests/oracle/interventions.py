@@ -24,8 +24,7 @@ place), `newest` (the last source), `oldest` (the first that is neither embeddin
 of these, and not null). An intervention leaves sites alone where it would change nothing or take the only source.
 
 delta_loss = (sum of the cross-entropy with it - without) / predicted tokens, positive where it hurts. Its interval is
-the 95 % percentile interval over mhar_oracle's resamples of the windows, the same resamples
-for every intervention.
+mhar_oracle.interval_about over its resamples of the windows, the same resamples for every intervention.
 """
 import argparse
 import functools
@@ -34,7 +33,7 @@ import sys
 
 import numpy as np
 
-from mhar_oracle import (F, RESAMPLES, Model, ids_of, loss, random_rows, resampled_windows, rms_norm, softmax, windows,
+from mhar_oracle import (F, RESAMPLES, Model, ids_of, interval_about, loss, random_rows, resampled_windows, rms_norm, softmax, windows,
                          write_safetensors)
 
 
@@ -196,7 +195,7 @@ def interval(delta, pairs, seed):
     if len(pairs) < 3:
         return None
     times = all_resamples(len(pairs), seed)
-    return np.percentile(times @ delta / (times @ pairs), [2.5, 97.5]).tolist()
+    return interval_about("delta_loss", delta.sum() / pairs.sum(), times @ delta / (times @ pairs))
 
 
 # ---------------------------------------------------------------- the report

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-RANK = {"kernels": 0, "core": 1, "probes": 2, "app/figure": 3, "app/cli": 4, "app/gui": 4}
+RANK = {"kernels": 0, "core": 1, "probes": 2, "app/figure": 3, "app/cli": 4, "app/gui": 4, "app/reader": 4}
 
 
 def layer(path):

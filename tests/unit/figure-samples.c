@@ -262,6 +262,17 @@ add_reads (MharDataset *set, guint sites, guint heads)
 }
 
 MharDataset *
+sample_outputs (guint outputs)
+{
+  MharDataset *set = mhar_dataset_new ("checkpoint_0");
+
+  mhar_dataset_set_string (set, "path", "/data/checkpoints/sample");
+  add_labels (set, outputs);
+  add_cosine (set, outputs);
+  return set;
+}
+
+MharDataset *
 sample_full (guint sites, guint heads)
 {
   MharDataset *set = mhar_dataset_new ("checkpoint_0");

@@ -13,6 +13,8 @@ double sample_value (guint a, guint b, guint c);
  * deviation (heads > 1), slice_kl or head_js with 8 draws, cosine, coefficient, an ablation map,
  * reads, attributes. Sites 3, 7, 11 … lie in their null. */
 MharDataset *sample_full (guint sites, guint heads);
+/* The cosines of so many outputs, and nothing else. */
+MharDataset *sample_outputs (guint outputs);
 /* p-values and intervals of the disagreement: sites 3, 7, 11 … do not beat their null, nor do the means, nor the
  * largest deviation. */
 void sample_add_certainty (MharDataset *set, guint sites, gboolean heads);

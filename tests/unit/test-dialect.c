@@ -142,6 +142,18 @@ static const Odd odd[] = {
   { "heads-of-nothing", "{\"model_type\":\"qwen3\"," BODY "}", FALSE, { NULL }, { .heads = 2 }, "baseline", 1, "--heads 2 changes nothing", 0 },
   { "unused", FULL_MH, TRUE, { "model.layers.0.attn_null_source:8", NULL }, { 0 }, "full_mh", 2, "attn_null_source", 0 },
   { "unused-strict", FULL_MH, TRUE, { "model.layers.0.attn_null_source:8", NULL }, { .strict = TRUE }, NULL, 0, "attn_null_source", 0 },
+  { "higher-layers", FULL_MH, TRUE, { "model.layers.3.mlp_res_norm.weight:8", "model.layers.3.mlp.up_proj.weight:16,8", "model.norm.inv_freq:4" },
+    { 0 }, "full_mh", 2, "the config has 1 layer and leaves 2 stored tensors of higher layers unused, such as model.layers.3.mlp_res_norm.weight", 0 },
+  { "higher-layers-strict", FULL_MH, TRUE, { "model.layers.1.attn_res_proj.weight:1,8" }, { .strict = TRUE }, NULL, 0, "of higher layers", 0 },
+  { "higher-layers-of-a-plain-one", "{\"model_type\":\"qwen3\"," BODY "}", FALSE, { "model.layers.1.mlp.up_proj.weight:16,8" }, { .strict = TRUE },
+    NULL, 0, "leaves 1 stored tensor of higher layers unused, such as model.layers.1.mlp.up_proj.weight", 0 },
+  { "routing-of-a-name-unheard-of", FULL_MH, TRUE, { LAYER "attn_res_scale:1" }, { .strict = TRUE }, NULL, 0, "attn_res_scale", 0 },
+  { "rotary-buffers", FULL_MH, TRUE, { LAYER "self_attn.rotary_emb.inv_freq:4", "model.rotary_emb.inv_freq:4" }, { .strict = TRUE }, "full_mh", 2,
+    NULL, 0 },
+  { "unknown-tensors", FULL_MH, TRUE, { LAYER "self_attn.sinks:1", "model.aux:2" }, { .strict = TRUE }, "full_mh", 2,
+    "2 stored tensors are of no known use and left out, such as " LAYER "self_attn.sinks", 0 },
+  { "biases-unasked", FULL_MH, TRUE, { LAYER "self_attn.k_proj.bias:8", LAYER "self_attn.q_proj.bias:8" }, { .strict = TRUE }, "full_mh", 2,
+    "attention_bias is not set", 0 },
   { "other-head", FULL_MH, TRUE, { "lm_head.weight:4,8", NULL }, { 0 }, "full_mh", 2, NULL, 0 },
 };
 

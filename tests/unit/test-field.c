@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields and datasets: shapes, missing values, replacement, order, ownership. */
+/* Fields and datasets: shapes, missing values, replacement, order, ownership; from one process to another. */
+#include "core/dataset-stream.h"
 #include "core/field.h"
 
 #include <math.h>
+#include <string.h>
+
+#define MOST 4096 /* bytes of arrays in a stream */
 
 static const char *const dims[] = { "site", "head", "source" };
 
@@ -117,6 +121,90 @@ test_lost (void)
   g_assert_false (mhar_dataset_is_lost (set, "entropy"));
 }
 
+/* ---- from one process to another ---- */
+
+/* One of everything. */
+static MharDataset *
+full_dataset (void)
+{
+  const char *const warnings[] = { "one", "zweite: größer", NULL };
+  const gsize shape[] = { 2, 3, 0 };
+  MharDataset *root = mhar_dataset_new ("/"), *child = mhar_dataset_new ("checkpoint_0");
+  mhar_dataset_set_string (root, "title", "");
+  mhar_dataset_set_integer (root, "schema", -1);
+  mhar_dataset_set_real (child, "loss", 2.5);
+  mhar_dataset_set_strings (child, "warnings", warnings);
+  mhar_dataset_add (child, mhar_field_new ("f", "float", "1", MHAR_FIELD_F32, 2, dims, shape));
+  mhar_dataset_add (child, mhar_field_new ("d", "double", "nat", MHAR_FIELD_F64, 0, NULL, NULL));
+  mhar_dataset_add (child, mhar_field_new ("none", "", "", MHAR_FIELD_F32, 3, dims, shape));
+  MharField *number = mhar_dataset_add (child, mhar_field_new ("i", "int", "1", MHAR_FIELD_I32, 1, dims, shape));
+  MharField *label = mhar_dataset_add (child, mhar_field_new ("s", "text", "", MHAR_FIELD_STRING, 1, dims, shape));
+  number->data.i32[1] = -7;
+  label->data.str[0] = g_strnfill (9000, 'x'); /* more than the first room */
+  mhar_dataset_note_lost (child, "capture");
+  mhar_dataset_add_child (root, child);
+  return root;
+}
+
+static GByteArray *
+sent (const MharDataset *set)
+{
+  char *bytes;
+  size_t length;
+  FILE *to = open_memstream (&bytes, &length);
+  g_assert_true (mhar_dataset_send (to, set));
+  g_assert_cmpint (fclose (to), ==, 0);
+  return g_byte_array_new_take ((guint8 *)bytes, length);
+}
+
+static MharDataset *
+received (const guint8 *bytes, gsize length)
+{
+  g_autofree guint8 *exact = g_memdup2 (bytes, length);
+  FILE *from = fmemopen (exact, length, "r");
+  MharDataset *set = mhar_dataset_receive (from, MOST);
+  fclose (from);
+  return set;
+}
+
+static void
+test_sent (void)
+{
+  g_autoptr (MharDataset) set = full_dataset ();
+  g_autoptr (GByteArray) bytes = sent (set);
+  g_autoptr (MharDataset) copy = received (bytes->data, bytes->len);
+  g_assert_nonnull (copy);
+  const MharDataset *child = mhar_dataset_child (copy, 0);
+  g_assert_cmpfloat (mhar_dataset_real (child, "loss", 0), ==, 2.5);
+  g_assert_cmpint (mhar_dataset_get (child, "i")->data.i32[1], ==, -7);
+  g_assert_cmpuint (strlen (mhar_dataset_get (child, "s")->data.str[0]), ==, 9000);
+  g_assert_cmpstr (mhar_dataset_get (child, "s")->data.str[1], ==, ""); /* NULL is sent so */
+  g_assert_true (mhar_dataset_is_lost (child, "capture"));
+  g_autoptr (GByteArray) again = sent (copy);
+  g_assert_cmpmem (bytes->data, bytes->len, again->data, again->len);
+}
+
+/* Cut anywhere it is none; with bytes changed it is none or another, and never more than was allowed. */
+static void
+test_sent_badly (void)
+{
+  g_autoptr (MharDataset) set = full_dataset ();
+  g_autoptr (GByteArray) bytes = sent (set);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
+  for (gsize n = 1; n < bytes->len; n += n < 1000 ? 1 : 97)
+    g_assert_null (received (bytes->data, n));
+  for (int i = 0; i < 5000; i++) {
+    g_autofree guint8 *bad = g_memdup2 (bytes->data, bytes->len);
+    bad[g_rand_int_range (rand, 0, (gint32)MIN (bytes->len, 1000))] = (guint8)g_rand_int (rand);
+    g_autoptr (MharDataset) other = received (bad, bytes->len);
+    if (other != NULL)
+      g_byte_array_unref (sent (other));
+  }
+  mhar_dataset_add (set, mhar_field_new ("big", "", "", MHAR_FIELD_F64, 1, dims, (const gsize[]){ MOST }));
+  g_autoptr (GByteArray) large = sent (set);
+  g_assert_null (received (large->data, large->len));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -127,5 +215,7 @@ main (int argc, char **argv)
   g_test_add_func ("/dataset/attributes", test_attributes);
   g_test_add_func ("/dataset/children", test_children);
   g_test_add_func ("/dataset/lost", test_lost);
+  g_test_add_func ("/dataset/sent", test_sent);
+  g_test_add_func ("/dataset/sent-badly", test_sent_badly);
   return g_test_run ();
 }

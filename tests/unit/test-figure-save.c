@@ -304,6 +304,33 @@ test_svg_ids (void)
       "<use href=\"#surface1\"/><g id=\"glyph0-1\"/><g id=\"image\"/><g fill=\"#012345\"/>#");
 }
 
+/* 4,000 × 4,000 cells: what is saved is a picture that can be sent and opened. Takes a while: `make test-long`. */
+static void
+test_sixteen_million_cells (void)
+{
+  if (g_getenv ("MHAR_TEST_LONG") == NULL) {
+    g_test_skip ("part of make test-long");
+    return;
+  }
+  char *folder = scratch_new ();
+  g_autoptr (MharDataset) set = sample_outputs (4000);
+  g_autoptr (GPtrArray) sets = list_of (set, NULL);
+
+  for (guint e = 0; e < G_N_ELEMENTS (extensions); e++) {
+    g_autofree char *name = g_strdup_printf ("large.%s", extensions[e]);
+    gint64 before = g_get_monotonic_time ();
+    g_autofree char *path = save (folder, name, sets, MHAR_FIGURE_COLLINEARITY);
+    GStatBuf info;
+
+    g_assert_cmpint (g_stat (path, &info), ==, 0);
+    g_test_message ("4,000 x 4,000 cells as %s: %.1f MB, %.1f s", extensions[e], (double)info.st_size / 1e6,
+                    (double)(g_get_monotonic_time () - before) / 1e6);
+    g_assert_cmpint (info.st_size, >, 1000000);
+    g_assert_cmpint (info.st_size, <, 50000000);
+  }
+  scratch_remove (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -314,6 +341,7 @@ main (int argc, char **argv)
   g_test_add_func ("/figure-save/svg-ids", test_svg_ids);
   g_test_add_func ("/figure-save/overlap", test_overlap);
   g_test_add_func ("/figure-save/png", test_png);
+  g_test_add_func ("/figure-save/sixteen-million-cells", test_sixteen_million_cells);
   g_test_add_func ("/figure-save/bad-names", test_bad_names);
   g_test_add_func ("/figure-save/all-or-nothing", test_all_or_nothing);
   g_test_add_func ("/figure-save/full-disk", test_full_disk);

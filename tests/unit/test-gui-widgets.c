@@ -7,6 +7,7 @@
 #include "app/gui/dataset-look.h"
 #include "app/gui/disagreement-view.h"
 #include "app/gui/map-view.h"
+#include "app/gui/numbers-view.h"
 #include "app/gui/selection-panel.h"
 #include "app/gui/sources-view.h"
 #include "app/gui/tokens-text.h"
@@ -727,6 +728,108 @@ test_many_datasets (void)
   tear_down (&f);
 }
 
+static MharNumbers *
+numbers_of (const MharDataset *set, MharPage page)
+{
+  return mhar_numbers_new (&(MharNumbersSource){ .page = page, .set = set, .site = -1, .source = -1, .head = -1 });
+}
+
+/* Those of the table's cells, in the order of the rows. */
+static void
+collect_cells (GtkWidget *widget, GPtrArray *cells)
+{
+  if (GTK_IS_LABEL (widget) && gtk_widget_has_css_class (widget, "number"))
+    g_ptr_array_add (cells, widget);
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL; child = gtk_widget_get_next_sibling (child))
+    collect_cells (child, cells);
+}
+
+/* Whether the table has that many rows of labels or some more, and they say what `numbers` has. */
+static gboolean
+table_shows (GtkWidget *view, const MharNumbers *numbers, guint rows, GPtrArray *cells)
+{
+  guint columns = mhar_numbers_n_columns (numbers);
+
+  g_ptr_array_set_size (cells, 0);
+  collect_cells (view, cells);
+  if (cells->len < rows * columns)
+    return FALSE;
+  for (guint i = 0; i < cells->len; i++) {
+    const char *text = gtk_label_get_label (g_ptr_array_index (cells, i));
+    if (mhar_numbers_is_text (numbers, i % columns)) {
+      if (!g_str_equal (text, mhar_numbers_text (numbers, i / columns, i % columns)))
+        return FALSE;
+    } else {
+      double value = mhar_numbers_value (numbers, i / columns, i % columns);
+      if (isnan (value) ? !g_str_equal (text, "–") : !(fabs (g_strtod (text, NULL) - value) < 1e-5))
+        return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* The most labels that changed between two frames. */
+typedef struct {
+  guint now, most;
+} Changes;
+
+static void
+count_change (Changes *changes)
+{
+  changes->most = MAX (changes->most, ++changes->now);
+}
+
+static void
+new_frame (Changes *changes)
+{
+  changes->now = 0;
+}
+
+/* A table replaced by one of the same columns keeps its labels and changes a few of them a frame; another table takes its
+ * place as it should. */
+static void
+test_table (void)
+{
+  Fixture f;
+  g_autoptr (GPtrArray) before = g_ptr_array_new (), after = g_ptr_array_new ();
+  Changes changes = { 0 };
+
+  set_up (&f, 97, HEADS);
+  show (&f, mhar_numbers_view_new (), 600, 400);
+  MharNumbersView *table = MHAR_NUMBERS_VIEW (f.view);
+  g_autoptr (MharNumbers) entropies = numbers_of (f.set, MHAR_PAGE_SOURCES),
+                          sites = numbers_of (f.set, MHAR_PAGE_DISAGREEMENT);
+  MharField *entropy = (MharField *) mhar_dataset_get (f.set, "entropy");
+  for (gsize i = 0; i < mhar_field_length (entropy); i++)
+    entropy->data.f32[i] *= 0.5f;
+  g_autoptr (MharNumbers) halves = numbers_of (f.set, MHAR_PAGE_SOURCES);
+  mhar_numbers_view_show (table, entropies);
+  while (!table_shows (f.view, entropies, 200, before)) /* as many as GTK has widgets for, or a few more */
+    g_main_context_iteration (NULL, TRUE);
+  for (guint i = 0; i < before->len; i++)
+    g_signal_connect_swapped (g_ptr_array_index (before, i), "notify::label", G_CALLBACK (count_change), &changes);
+  GdkFrameClock *clock = gtk_widget_get_frame_clock (f.view);
+  g_signal_connect_swapped (clock, "before-paint", G_CALLBACK (new_frame), &changes);
+  mhar_numbers_view_show (table, halves);
+  while (!table_shows (f.view, halves, 200, after))
+    g_main_context_iteration (NULL, TRUE);
+  for (guint i = 0; i < before->len; i++)
+    g_assert_true (g_ptr_array_index (before, i) == g_ptr_array_index (after, i));
+  g_assert_cmpuint (changes.most, >, 0);
+  g_assert_cmpuint (changes.most, <=, 60);
+  g_signal_handlers_disconnect_by_data (clock, &changes);
+  mhar_numbers_view_show (table, NULL);
+  g_assert_false (gtk_widget_get_mapped (g_ptr_array_index (after, 0)));
+  mhar_numbers_view_show (table, sites);
+  while (!table_shows (f.view, sites, 97, after))
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_true (gtk_widget_get_mapped (g_ptr_array_index (after, 0)));
+  mhar_numbers_view_show (table, entropies);
+  while (!table_shows (f.view, entropies, 200, after))
+    g_main_context_iteration (NULL, TRUE);
+  tear_down (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -750,5 +853,6 @@ main (int argc, char **argv)
   g_test_add_func ("/gui-widgets/tokens-view", test_tokens_view);
   g_test_add_func ("/gui-widgets/selection-panel", test_selection_panel);
   g_test_add_func ("/gui-widgets/many-datasets", test_many_datasets);
+  g_test_add_func ("/gui-widgets/table", test_table);
   return g_test_run ();
 }

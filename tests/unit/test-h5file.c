@@ -838,11 +838,18 @@ test_implausible (void)
   }
 }
 
+/* Both halves of reading in this process, which is quicker by far. */
 static void
 read_any (const char *path)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MharDataset) set = mhar_h5_read (path, NULL, &error);
+  int fd = g_open (path, O_RDONLY | O_CLOEXEC, 0);
+  FILE *between = tmpfile ();
+  g_assert_nonnull (between);
+  g_assert_true (mhar_h5_serve (fd, path, NULL, between));
+  rewind (between);
+  g_autoptr (MharDataset) set = mhar_h5_accept (between, path, &error);
+  fclose (between);
   g_assert_true ((set == NULL) == (error != NULL));
   if (error != NULL)
     g_assert_error (error, MHAR_ERROR, MHAR_ERROR_INPUT);

@@ -141,8 +141,20 @@ test_intervals (void)
   g_assert_cmpfloat_with_epsilon (low, 1.1, 1e-15);
   g_assert_cmpfloat_with_epsilon (high, 4.9, 1e-15);
   g_assert_false (mhar_interval (few, 3, &low, &high));
+  /* resamples that all lie on one side of their number, which the interval holds; and no number beyond what it can be */
+  double lower[] = { 4, NAN, 1, 3, 2, INFINITY, 5 };
+  g_assert_true (mhar_interval_about (10, (MharRange){ 0, INFINITY }, lower, 7, &low, &high));
+  g_assert_cmpfloat_with_epsilon (low, 8.1, 1e-15);
+  g_assert_cmpfloat_with_epsilon (high, 11.9, 1e-14);
+  g_assert_true (mhar_interval_about (1, (MharRange){ 0, 2 }, lower, 5, &low, &high));
+  g_assert_cmpfloat (low, ==, 0);
+  g_assert_cmpfloat (high, ==, 2);
+  g_assert_false (mhar_interval_about (NAN, (MharRange){ 0, 2 }, lower, 5, &low, &high));
+  g_assert_false (mhar_interval_about (1, (MharRange){ 0, 2 }, few, 3, &low, &high));
   g_assert_cmpfloat (mhar_p_value (2, null, 3, 2), ==, 3.0 / 4);
   g_assert_cmpfloat (mhar_p_value (4, null, 3, 2), ==, 1.0 / 4);
+  const double lost[] = { 1, NAN, 3 };
+  g_assert_true (isnan (mhar_p_value (2, lost, 3, 1)) && isnan (mhar_p_value (NAN, null, 3, 1)));
   g_assert_cmpint (mhar_verdict (1.0 / 19, 18), ==, MHAR_VERDICT_TOO_FEW);
   g_assert_cmpint (mhar_verdict (1.0 / 20, 19), ==, MHAR_VERDICT_ABOVE);
   g_assert_cmpint (mhar_verdict (2.0 / 40, 39), ==, MHAR_VERDICT_ABOVE);
@@ -180,10 +192,15 @@ static void
 test_disagreement (void)
 {
   g_autoptr (MharDataset) out = mhar_dataset_new ("x");
-  const double trained[] = { 40, 40, 10, 10, NAN, NAN, 60, 0, 0, 40 };
+  double trained[] = { 40, 40, 10, 10, NAN, NAN, 60, 0, 0, 40 };
   const double null[] = { 5, 10, 5, 10, NAN, NAN, 5, 20, 5, 20 };
-  MharDisagreement d = { trained, null, 5, 2, 2, 10, 5 };
+  g_autoptr (MharPlan) plan = mhar_plan_new ("test", "full", 5, 8, 1);
+  int rows[2] = { mhar_plan_add_row (plan, "a"), mhar_plan_add_row (plan, "b") };
+  MharDisagreement d
+    = { .plan = plan, .trained = trained, .null = null, .n_sites = 5, .columns = 2, .draws = 2, .tokens = 10, .null_tokens = 5 };
 
+  for (int s = 0; s < 5; s++)
+    mhar_plan_add_site (plan, MHAR_SITE_ATTN, s, rows, s == 2 ? 1 : 2, 1, FALSE, g_new0 (double, 8), g_new0 (double, 8));
   mhar_disagreement_scalars (&d, "kl", out);
   g_assert_cmpfloat (mhar_dataset_real (out, "kl_trained", NAN), ==, 2.5);
   g_assert_cmpfloat (mhar_dataset_real (out, "kl_median", NAN), ==, 2.5);
@@ -205,6 +222,14 @@ test_disagreement (void)
   mhar_disagreement_p_values (&d, "kl", bare);
   g_assert_true (isnan (mhar_dataset_real (bare, "kl_null", NAN)));
   g_assert_true (isnan (mhar_dataset_real (bare, "kl_p_value", NAN)));
+  /* a number that is none at a site that takes part is not left out of the mean, nor judged */
+  trained[6] = NAN;
+  d.null = null;
+  d.draws = 2;
+  mhar_disagreement_scalars (&d, "nan", bare);
+  mhar_disagreement_p_values (&d, "nan", bare);
+  g_assert_true (isnan (mhar_dataset_real (bare, "nan_trained", 0)) && isnan (mhar_dataset_real (bare, "nan_median", 0)));
+  g_assert_true (isnan (mhar_dataset_real (bare, "nan_p_value", 0)));
 }
 
 static void
