@@ -77,10 +77,10 @@ mhar_output_temporary (const char *path, const char *target, guint mode, char **
   }
   int code = errno;
   g_autofree char *shown = g_filename_display_name (folder);
-  g_autofree char *why = g_file_test (folder, G_FILE_TEST_IS_DIR)
-                             ? g_strdup_printf ("no file can be made in folder %s (%s); choose another folder", shown,
-                                                g_strerror (code))
-                             : g_strdup_printf ("there is no folder %s; make it first", shown);
+  g_autofree char *why
+      = g_file_test (folder, G_FILE_TEST_IS_DIR)
+            ? g_strdup_printf ("no file can be made in folder %s (%s); choose another folder", shown, g_strerror (code))
+            : g_strdup_printf ("there is no folder %s; make it first", shown);
   mhar_cannot_write (path, error, why);
   return -1;
 }

@@ -11,9 +11,9 @@ G_BEGIN_DECLS
  * file, a link that leads nowhere, a folder, a device, pipe or socket, or read-only. */
 char *mhar_output_target (const char *path, guint *mode, GError **error);
 
-/* Makes an empty file beside `target` (of mhar_output_target, with its `mode`), under a hidden name that nothing else has,
- * and opens it: to be written, synced and renamed. Its descriptor, and *temporary its path (g_free); −1 and MHAR_ERROR_RUN,
- * naming `path`, where the folder is not there or takes no file. */
+/* Makes an empty file beside `target` (of mhar_output_target, with its `mode`), under a hidden name that nothing else
+ * has, and opens it: to be written, synced and renamed. Its descriptor, and *temporary its path (g_free); −1 and
+ * MHAR_ERROR_RUN, naming `path`, where the folder is not there or takes no file. */
 int mhar_output_temporary (const char *path, const char *target, guint mode, char **temporary, GError **error);
 
 /* Whether a file could be written at `path` now, found out by making another beside it and removing that: before work

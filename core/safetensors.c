@@ -158,7 +158,8 @@ read_metadata (MharSafetensors *file, json_t *value, GError **error)
   gboolean good = json_is_object (value);
   const char *key;
   json_t *text;
-  json_object_foreach (value, key, text) {
+  json_object_foreach (value, key, text)
+  {
     good = good && json_is_string (text);
     if (good)
       g_hash_table_insert (file->metadata, g_string_chunk_insert (file->names, key),

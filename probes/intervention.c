@@ -152,11 +152,11 @@ mhar_interventions_parse (GPtrArray *list, MharInterventionKind kind, const char
       return FALSE;
     }
     for (guint i = 0; i < list->len; i++)
-      if (strcmp (((const MharIntervention *) g_ptr_array_index (list, i))->spec, one->spec) == 0) {
-        g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "--%s asks for %s twice; leave one of them out", kinds[kind].name,
-                     one->spec);
+      if (strcmp (((const MharIntervention *)g_ptr_array_index (list, i))->spec, one->spec) == 0) {
+        g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "--%s asks for %s twice; leave one of them out",
+                     kinds[kind].name, one->spec);
         intervention_free (one);
-        g_ptr_array_set_size (list, (int) before);
+        g_ptr_array_set_size (list, (int)before);
         return FALSE;
       }
     g_ptr_array_add (list, one);

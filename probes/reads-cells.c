@@ -91,6 +91,13 @@ mhar_reads_specs_parse (GPtrArray *list, const char *text, GError **error)
           error, "--reads takes SITE:HEAD:SOURCE, such as L3.mlp:2:embed, final:*:top or *:0:newest, not “%s”",
           items[k]);
     }
+    for (guint i = 0; i < list->len; i++)
+      if (strcmp (((const Spec *) g_ptr_array_index (list, i))->spec, one->spec) == 0) {
+        mhar_bad_usage (error, "--reads asks for %s twice; leave one of them out", one->spec);
+        spec_free (one);
+        g_ptr_array_set_size (list, (int) before);
+        return FALSE;
+      }
     g_ptr_array_add (list, one);
   }
   return list->len > before

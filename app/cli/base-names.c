@@ -89,7 +89,7 @@ list_folders (const MharCliOptions *o, const GPtrArray *sets)
   g_autofree char *here = g_get_current_dir ();
   g_autofree char *in_here = g_build_filename (here, "x", NULL),
                   *in_home = g_build_filename (g_get_home_dir (), "x", NULL);
-  const char *const files[] = { o->text,   o->tokens, o->config, o->map,    o->output, o->figure,
+  const char *const files[] = { o->text,   o->tokens, o->config, o->map,  o->output, o->figure,
                                 o->report, o->from,   o->verify, in_here, in_home };
 
   for (guint i = 0; o->checkpoints[i] != NULL; i++)
@@ -207,7 +207,8 @@ name_checkpoints (MharDataset *root, const GPtrArray *sets, char **names)
     mhar_dataset_set_string (compare, "b", names[1]);
   }
   for (gsize i = 0; paths != NULL && paths->type == MHAR_FIELD_STRING && i < mhar_field_length (paths); i++) {
-    char *name = i < sets->len ? g_strdup (names[i]) : mhar_path_base (paths->data.str[i] != NULL ? paths->data.str[i] : "");
+    char *name
+        = i < sets->len ? g_strdup (names[i]) : mhar_path_base (paths->data.str[i] != NULL ? paths->data.str[i] : "");
     g_free (paths->data.str[i]);
     paths->data.str[i] = name;
   }

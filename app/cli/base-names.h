@@ -6,9 +6,10 @@
 
 G_BEGIN_DECLS
 
-/* Takes the folders of what the line and the results name (checkpoints and files), of the home folder and of the current
- * one, and any other whole path's, out of every text attribute of a run's root dataset, whether just made or read from a
- * file; paths of checkpoints become base names, numbered where they are alike. Nothing without --private. */
+/* Takes the folders of what the line and the results name (checkpoints and files), of the home folder and of the
+ * current one, and any other whole path's, out of every text attribute of a run's root dataset, whether just made or
+ * read from a file; paths of checkpoints become base names, numbered where they are alike. Nothing without --private.
+ */
 void mhar_base_names_only (const MharCliOptions *options, MharDataset *root);
 
 /* The checkpoints of the line as they are shown: as typed, or with --private base names likewise. g_strfreev. */
@@ -17,8 +18,8 @@ char **mhar_base_names_shown (const MharCliOptions *options);
 /* A text that may name files, as it is shown: with --private without their folders. g_free. */
 char *mhar_base_names_in (const MharCliOptions *options, const char *text);
 
-/* The words of a command line (the first is the program's name) as one, quoted for a shell; without --resume, since a run
- * that goes on is the same run. With `base_names` names of files lose their folders; a prompt is none. g_free. */
+/* The words of a command line (the first is the program's name) as one, quoted for a shell; without --resume, since a
+ * run that goes on is the same run. With `base_names` names of files lose their folders; a prompt is none. g_free. */
 char *mhar_command_line (char *const *words, gboolean base_names);
 
 G_END_DECLS

@@ -62,9 +62,10 @@ advise (const MharCliOptions *o, const MharPlan *plan)
   for (guint i = 0; i < G_N_ELEMENTS (needs); i++)
     if (is_measured (o, &needs[i]) && is_there (plan, &needs[i]))
       g_ptr_array_add (kinds, (gpointer)mhar_figure_kind_name (needs[i].kind));
-  for (guint i = 0; i < kinds->len; i++)
-    g_string_append_printf (text, "%s%s", i == 0 ? "choose " : i + 1 < kinds->len ? ", " : " or ",
-                            (const char *)g_ptr_array_index (kinds, i));
+  for (guint i = 0; i < kinds->len; i++) {
+    const char *comma = i + 1 < kinds->len ? ", " : " or ";
+    g_string_append_printf (text, "%s%s", i == 0 ? "choose " : comma, (const char *)g_ptr_array_index (kinds, i));
+  }
   if (kinds->len == 0)
     g_string_append (text, "ask for --depth-maps, --kl or --collinearity too, or leave out --figure");
   return g_string_free (text, FALSE);

@@ -11,8 +11,8 @@ G_BEGIN_DECLS
  * draws. TRUE without a figure. */
 gboolean mhar_figure_check_plan (const MharCliOptions *options, const MharPlan *plan, const char *path, GError **error);
 
-/* MHAR_ERROR_RUN where a file of a figure of `n` pages cannot be written, MHAR_ERROR_USAGE where it is another file of the
- * line. TRUE without a figure. */
+/* MHAR_ERROR_RUN where a file of a figure of `n` pages cannot be written, MHAR_ERROR_USAGE where it is another file of
+ * the line. TRUE without a figure. */
 gboolean mhar_figure_check_files (const MharCliOptions *options, guint n, GError **error);
 
 G_END_DECLS

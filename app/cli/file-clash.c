@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every file that a line reads or writes goes into one list, each known by device and inode or, where it is not there yet,
- * by the real path of its folder; then no two may meet of which one is written. */
+/* Every file that a line reads or writes goes into one list, each known by device and inode or, where it is not there
+ * yet, by the real path of its folder; then no two may meet of which one is written. */
 #include "app/cli/file-clash.h"
 
 #include "app/cli/report.h"
@@ -18,7 +18,7 @@ typedef struct {
   const char *what; /* "-o", "--text", "the checkpoint's" */
   char *path;       /* as it is named */
   gboolean written;
-  char *identity;   /* the same for the same file */
+  char *identity; /* the same for the same file */
 } Entry;
 
 static void
@@ -184,8 +184,8 @@ check_pair (const Entry *a, const Entry *b, GError **error)
   if (!to->written || strcmp (a->identity, b->identity) != 0)
     return TRUE;
   if (!other->written)
-    return mhar_bad_usage (error, "%s %s is %s %s, which is read and would be overwritten; give another name", to->what, name,
-                           other->what, its);
+    return mhar_bad_usage (error, "%s %s is %s %s, which is read and would be overwritten; give another name", to->what,
+                           name, other->what, its);
   return mhar_bad_usage (error, "%s %s and %s %s name the same file; give each its own", to->what, name, other->what,
                          its);
 }
@@ -205,7 +205,8 @@ check_part (const MharCliOptions *o, const GArray *entries, GError **error)
       continue;
     g_autofree char *name = g_filename_display_name (entry->path), *shown = g_filename_display_name (part);
     return mhar_bad_usage (error, "%s %s lies in %s, where --checkpoint-every saves what is not finished; %s",
-                           entry->what, name, shown, entry->written ? "give another name" : "name another file with -o");
+                           entry->what, name, shown,
+                           entry->written ? "give another name" : "name another file with -o");
   }
   return TRUE;
 }

@@ -56,10 +56,10 @@ as_json (const MharCheckpoint *c, const MharPlan *plan)
   return json_pack (
       "{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:s, s:I, s:I, s:i, s:o}", "path",
       "", "dialect", plan->dialect, "mode", plan->mode, "model_type", b->model_type, "heads", plan->heads, "sites",
-      (int) plan->sites->len, "layers", b->layers, "width", b->width, "attention_heads", b->heads, "kv_heads",
+      (int)plan->sites->len, "layers", b->layers, "width", b->width, "attention_heads", b->heads, "kv_heads",
       b->kv_heads, "head_dim", b->head_dim, "ffn", b->ffn, "vocab", b->vocab, "context", b->context, "rope_theta",
-      b->rope_theta, "dtype", mhar_checkpoint_dtype (c), "parameters", (json_int_t) parameters (c), "bytes",
-      (json_int_t) mhar_checkpoint_bytes (c), "files", (int) mhar_checkpoint_n_files (c), "warnings", warnings);
+      b->rope_theta, "dtype", mhar_checkpoint_dtype (c), "parameters", (json_int_t)parameters (c), "bytes",
+      (json_int_t)mhar_checkpoint_bytes (c), "files", (int)mhar_checkpoint_n_files (c), "warnings", warnings);
 }
 
 int

@@ -152,8 +152,8 @@ open_output (Job *job, GCancellable *cancellable, GError **error)
   if (job->writer == NULL || o->checkpoint_every == 0)
     return job->writer != NULL;
   g_clear_pointer (&job->writer, mhar_h5_writer_free); /* it can be made: that is all so far */
-  job->identity = mhar_run_identity (o, job->source, &job->checkpoints, g_ptr_array_index (job->devices, 0), cancellable,
-                                     error);
+  job->identity
+      = mhar_run_identity (o, job->source, &job->checkpoints, g_ptr_array_index (job->devices, 0), cancellable, error);
   job->part = job->identity != NULL ? mhar_run_part_open (o->output, o->resume, job->identity, error) : NULL;
   return job->part != NULL;
 }
@@ -175,11 +175,9 @@ prepare (Job *job, GCancellable *cancellable, GError **error)
 {
   const MharCliOptions *o = job->options;
 
-  if (!mhar_run_checkpoints_find (&job->checkpoints, o, error)
-      || !mhar_run_checkpoints_open (&job->checkpoints, error)
+  if (!mhar_run_checkpoints_find (&job->checkpoints, o, error) || !mhar_run_checkpoints_open (&job->checkpoints, error)
       || !mhar_figure_check_files (o, mhar_run_checkpoints_pages (&job->checkpoints), error)
-      || !open_devices (job, error)
-      || (o->report != NULL && !mhar_report_folder (o->report, &job->made_folder, error)))
+      || !open_devices (job, error) || (o->report != NULL && !mhar_report_folder (o->report, &job->made_folder, error)))
     return FALSE;
   prepare_comparison (job);
   job->source = mhar_token_source_open (o, cancellable, error);
@@ -325,7 +323,7 @@ write_files (Job *job, GError **error)
   if (o->report == NULL)
     return write_file (job, error);
   g_autoptr (MharReportFiles) report = mhar_report_stage (job->root, o->report, error);
-  if (!write_file (job, report != NULL ? error : NULL) || report == NULL || !mhar_report_publish (report, error))
+  if (report == NULL || !write_file (job, error) || !mhar_report_publish (report, error))
     return FALSE;
   if (!o->quiet) {
     g_autofree char *folder = mhar_printable (o->report);

@@ -268,11 +268,11 @@ format_json (const Verify *v)
 
   for (guint i = 0; i < v->entries->len; i++)
     json_array_append_new (list, entry_as_json (v, &g_array_index (v->entries, Entry, i), TRUE));
-  json_t *object = json_pack ("{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:o, s:o}", "schema", 1, "command",
-                              v->options->command, "checkpoint", path, "reference", file, "device",
-                              mhar_device_spec (v->device), "precision", mhar_device_precision_name (v->device),
-                              "tolerance", v->options->tolerance, "agrees", first == NULL, "first",
-                              first != NULL ? entry_as_json (v, first, FALSE) : json_null (), "tensors", list);
+  json_t *object
+      = json_pack ("{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:b, s:o, s:o}", "schema", 1, "command", v->options->command,
+                   "checkpoint", path, "reference", file, "device", mhar_device_spec (v->device), "precision",
+                   mhar_device_precision_name (v->device), "tolerance", v->options->tolerance, "agrees", first == NULL,
+                   "first", first != NULL ? entry_as_json (v, first, FALSE) : json_null (), "tensors", list);
   char *text = json_dumps (object, JSON_INDENT (1) | JSON_REAL_PRECISION (17)), *line = g_strconcat (text, "\n", NULL);
   free (text);
   json_decref (object);

@@ -23,8 +23,8 @@ examine (const MharCliOptions *o, const char *path, const MharNameMap *map, GCan
 
   if (set == NULL)
     return NULL;
-  g_autofree char *digest = mhar_checkpoint_digest (checkpoint, (const char *const *)weights->names->pdata, o->digest,
-                                                    cancellable, error);
+  g_autofree char *digest
+      = mhar_checkpoint_digest (checkpoint, (const char *const *)weights->names->pdata, o->digest, cancellable, error);
   if (digest == NULL)
     return NULL;
   mhar_dataset_set_string (set, o->digest ? "sha256_files" : "sha256_routing", digest);

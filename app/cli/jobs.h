@@ -25,8 +25,8 @@ int mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GEr
 
 /* Table or JSON of a run, on standard output; warnings on standard error. MHAR_ERROR_RUN where the former fails. */
 gboolean mhar_print_results (const MharCliOptions *options, const MharDataset *root, GError **error);
-/* The figure, where one is asked for, and then that, which does not go without what the figure may want for: the error is
- * the figure's where both fail. */
+/* The figure, where one is asked for, and then that, which does not go without what the figure may want for: the error
+ * is the figure's where both fail. */
 gboolean mhar_show_results (const MharCliOptions *options, const MharDataset *root, GError **error);
 /* Writes `text` to standard output and flushes it. MHAR_ERROR_RUN where that fails. */
 gboolean mhar_print (const char *text, GError **error);
@@ -36,14 +36,15 @@ char *mhar_printable (const char *text);
 gboolean mhar_open_checkpoint (const MharCliOptions *options, const char *path, MharCheckpoint **checkpoint,
                                MharPlan **plan, GError **error);
 
-/* What is said of a checkpoint: lines of text, or an object (a new reference) whose "path", the first key, is filled in. */
+/* What is said of a checkpoint: lines of text, or an object (a new reference) whose "path", the first key, is filled
+ * in. */
 typedef struct {
   void (*describe) (GString *out, const MharCheckpoint *checkpoint, const MharPlan *plan);
   json_t *(*as_json) (const MharCheckpoint *checkpoint, const MharPlan *plan);
 } MharDescription;
 
-/* Opens every checkpoint of the command line and prints its path and what is said of it, or with --json the array of the
- * objects. */
+/* Opens every checkpoint of the command line and prints its path and what is said of it, or with --json the array of
+ * the objects. */
 int mhar_describe_checkpoints (const MharCliOptions *options, const MharDescription *how, GError **error);
 
 G_END_DECLS

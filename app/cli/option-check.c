@@ -18,7 +18,8 @@ static const Job jobs[] = {
   { "sites", "|config|map|heads|block-delta|strict|json|private|" },
   { "weights-only", "|config|map|heads|slices|slicing|digest|output|json|table|private|" },
   { "verify", "|tolerance|device|precision|routing|config|map|heads|block-delta|strict|json|private|" },
-  { "save-reference", "|device|precision|routing|config|map|heads|block-delta|strict|text|prompt|tokens|context|max-tokens|" },
+  { "save-reference",
+    "|device|precision|routing|config|map|heads|block-delta|strict|text|prompt|tokens|context|max-tokens|" },
   { "merge", "|figure|figure-kind|first-sites|theme|style|json|table|output|private|" },
   { "from", "|figure|figure-kind|first-sites|theme|style|json|table|report|private|" },
 };
@@ -138,9 +139,11 @@ check_first_sites (const MharCliOptions *o, GError **error)
     map = FALSE;
   if (map || !mhar_is_given (o, "first-sites"))
     return TRUE;
-  const char *kind = o->kind != MHAR_FIGURE_DEFAULT ? mhar_figure_kind_name (o->kind) : o->compare ? "compare" : "series";
-  return mhar_bad_usage (error, "--first-sites is about maps of sites, and a figure of the kind %s is none; leave it out",
-                         kind);
+  const char *kind = o->kind != MHAR_FIGURE_DEFAULT ? mhar_figure_kind_name (o->kind)
+                     : o->compare                   ? "compare"
+                                                    : "series";
+  return mhar_bad_usage (
+      error, "--first-sites is about maps of sites, and a figure of the kind %s is none; leave it out", kind);
 }
 
 /* What is about a thing that is not asked for. */
@@ -179,7 +182,8 @@ check_about (const MharCliOptions *o, GError **error)
 static gboolean
 check_parts (const MharCliOptions *o, GError **error)
 {
-  static const char *const of_null[] = { "null-kind", "null-norm", "null-tokens" }, *const of_kl[] = { "slices", "slicing" };
+  static const char *const of_null[] = { "null-kind", "null-norm", "null-tokens" }, *const of_kl[]
+                                                                                    = { "slices", "slicing" };
   MharProbeFlags probes = mhar_measured (o);
   gboolean null = (probes & (MHAR_PROBE_KL | MHAR_PROBE_DEPTH_MAPS)) != 0;
 
@@ -260,6 +264,7 @@ mhar_cli_options_check (const MharCliOptions *o, GError **error)
     return mhar_bad_usage (error, "--info, --sites, --weights-only, --verify, --save-reference, --merge, --from and --devices are separate jobs; choose one");
   if ((o->text != NULL) + (o->prompt != NULL) + (o->tokens != NULL) > 1)
     return mhar_bad_usage (error, "--text, --prompt and --tokens are three ways to give one input; choose one");
-  return check_checkpoints (o, error) && check_dashes (o, error) && check_output (o, error) && check_long (o, error) && check_controls (o, error)
-         && (job == NULL ? check_parts (o, error) : check_job (o, job, error)) && check_about (o, error);
+  return check_checkpoints (o, error) && check_dashes (o, error) && check_output (o, error) && check_long (o, error)
+         && check_controls (o, error) && (job == NULL ? check_parts (o, error) : check_job (o, job, error))
+         && check_about (o, error);
 }

@@ -2,7 +2,6 @@
 #include "app/cli/option-effect.h"
 
 #include "core/error.h"
-#include "probes/intervention.h"
 #include "probes/probe.h"
 
 #include <stdio.h>
@@ -47,7 +46,7 @@ of_null (const MharEffects *e, const MharCliOptions *o)
 static const struct {
   const char *option;
   const char *(*why) (const MharEffects *effects, const MharCliOptions *options);
-} asked[] = { { "block-delta", of_block_delta }, { "slices", of_slices },   { "slicing", of_slices },
+} asked[] = { { "block-delta", of_block_delta }, { "slices", of_slices },  { "slicing", of_slices },
               { "match-sources", of_match },     { "null-kind", of_null }, { "null-norm", of_null },
               { "null-tokens", of_null } };
 

@@ -15,8 +15,8 @@ typedef struct {
 
 void mhar_effects_add (MharEffects *effects, const MharPlan *plan);
 
-/* Says on standard error which options of the line none of the checkpoints heeds, unless --quiet is one; with --strict the
- * first of them is MHAR_ERROR_USAGE. */
+/* Says on standard error which options of the line none of the checkpoints heeds, unless --quiet is one; with --strict
+ * the first of them is MHAR_ERROR_USAGE. */
 gboolean mhar_effects_check (const MharEffects *effects, const MharCliOptions *options, GError **error);
 
 G_END_DECLS

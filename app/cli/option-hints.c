@@ -12,13 +12,11 @@
 /* What other programs, or this one's own pages, call them. */
 static const struct {
   const char *word, *option;
-} others[] = { { "drop", "ablate" },     { "remove", "ablate" },   { "knockout", "ablate" },   { "zero", "ablate" },
-               { "plot", "figure" },     { "draw", "figure" },     { "gpu", "device" },        { "cuda", "device" },
-               { "cpu", "device" },      { "dtype", "precision" }, { "window", "context" },    { "length", "context" },
-               { "input", "text" },      { "file", "text" },       { "ids", "tokens" },        { "limit", "max-tokens" },
-               { "tokenizer", "tokens" }, { "format", "table" },   { "csv", "table" },         { "markdown", "table" },
-               { "latex", "table" },     { "silent", "quiet" },    { "threads", "devices" },   { "continue", "resume" },
-               { "diff", "compare" },    { "random", "null-query" }, { "mean", "consensus" } };
+} others[] = { { "drop", "ablate" },      { "remove", "ablate" },   { "knockout", "ablate" }, { "plot", "figure" },
+               { "draw", "figure" },      { "gpu", "device" },      { "cuda", "device" },     { "cpu", "device" },
+               { "dtype", "precision" },  { "window", "context" },  { "length", "context" },  { "ids", "tokens" },
+               { "limit", "max-tokens" }, { "format", "table" },    { "csv", "table" },       { "markdown", "table" },
+               { "latex", "table" },      { "continue", "resume" }, { "diff", "compare" } };
 
 /* The row whose name is the likeliest: that of another word for it, one that begins like it, or one a slip away. */
 static const char *

@@ -90,9 +90,9 @@ on_option (const char *name, const char *value, gpointer options, GError **error
   case MHAR_OPTION_WORD:
     if (*value == '\0' && strstr (row->argument, "FILE") != NULL)
       return mhar_bad_usage (error, "the name given to --%s is empty; give that of a file", row->name);
-    if (*(char **) field != NULL && strcmp (row->name, "device") != 0)
-      return mhar_bad_usage (error, "--%s is given twice, and one of the two would count for nothing; leave one of them out",
-                             row->name);
+    if (*(char **)field != NULL && strcmp (row->name, "device") != 0)
+      return mhar_bad_usage (
+          error, "--%s is given twice, and one of the two would count for nothing; leave one of them out", row->name);
     store_word (value, field);
     return TRUE;
   }
@@ -247,7 +247,8 @@ mhar_uses_null_query (const MharCliOptions *o)
   gboolean found = o->report != NULL && o->interventions->len == 0; /* one of the usual ones */
 
   for (guint i = 0; i < o->interventions->len; i++)
-    found = found || ((const MharIntervention *)g_ptr_array_index (o->interventions, i))->kind == MHAR_INTERVENTION_NULL;
+    found
+        = found || ((const MharIntervention *)g_ptr_array_index (o->interventions, i))->kind == MHAR_INTERVENTION_NULL;
   return found;
 }
 
@@ -258,8 +259,7 @@ mhar_uses_slice_norm (const MharCliOptions *o)
 
   for (guint i = 0; i < o->probe.n_all_norms; i++)
     by_slice = by_slice || o->probe.all_norms[i];
-  return by_slice
-         && ((mhar_measured (o) & (MHAR_PROBE_KL | MHAR_PROBE_DEPTH_MAPS)) != 0 || mhar_uses_null_query (o));
+  return by_slice && ((mhar_measured (o) & (MHAR_PROBE_KL | MHAR_PROBE_DEPTH_MAPS)) != 0 || mhar_uses_null_query (o));
 }
 
 void

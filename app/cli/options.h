@@ -64,8 +64,8 @@ gboolean mhar_cli_options_check (const MharCliOptions *options, GError **error);
 gboolean mhar_is_given (const MharCliOptions *options, const char *name);
 /* What a run measures of what the line names: a report fills in what is not named. */
 MharProbeFlags mhar_measured (const MharCliOptions *options);
-/* Whether a random query takes the place of a trained one (--null-query), and whether any random query keeps the norms of
- * slices. */
+/* Whether a random query takes the place of a trained one (--null-query), and whether any random query keeps the norms
+ * of slices. */
 gboolean mhar_uses_null_query (const MharCliOptions *options);
 gboolean mhar_uses_slice_norm (const MharCliOptions *options);
 

@@ -30,7 +30,8 @@ mhar_path_names (const char *const *paths, guint n)
   char **names = g_new0 (char *, n + 1);
 
   for (guint i = 0; i < n; i++)
-    names[i] = is_alone ((char *const *)paths, n, i) ? g_strdup (paths[i]) : g_strdup_printf ("%s (%u)", paths[i], i + 1);
+    names[i]
+        = is_alone ((char *const *)paths, n, i) ? g_strdup (paths[i]) : g_strdup_printf ("%s (%u)", paths[i], i + 1);
   return names;
 }
 

@@ -35,8 +35,8 @@ MharDocument *mhar_report_document (const MharDataset *root);
  * report.html, report.pdf or report.h5 cannot be written there. */
 gboolean mhar_report_folder (const char *folder, gboolean *made, GError **error);
 
-/* Path of the i-th file of a report in its folder: 0 and 1 are of the two that are always written, 2 is report.h5, which a
- * run writes beside them; NULL from 3 on. g_free. */
+/* Path of the i-th file of a report in its folder: 0 and 1 are of the two that are always written, 2 is report.h5,
+ * which a run writes beside them; NULL from 3 on. g_free. */
 char *mhar_report_file (const char *folder, guint i);
 
 /* report.html and report.pdf of a run, written in full under other names in the folder; they take their own in

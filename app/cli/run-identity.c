@@ -12,11 +12,16 @@
 #define NAMED 4 /* differences that a refusal names */
 
 /* Options that change no number of a run, and those of which something better is compared: contents, not names. */
-static const char *const ignored[]
-    = { "all",     "text",   "prompt",    "tokens",      "device", "precision", "config",  "map",     "strict",
-        "output",  "digest", "table",     "json",        "figure", "theme",     "style",   "private", "figure-kind",
-        "quiet",   "resume", "progress",  "first-sites", "info",   "sites",     "verify",  "from",    "checkpoint-every",
-        "devices", "merge",  "tolerance", "version",     "help",   "weights-only", "save-reference", NULL };
+static const char ignored[] = "|all|text|prompt|tokens|device|precision|config|map|strict|output|digest|table|json|figure|"
+                              "figure-kind|first-sites|theme|style|private|quiet|progress|checkpoint-every|resume|info|"
+                              "sites|weights-only|verify|save-reference|tolerance|from|merge|devices|version|help|";
+
+static gboolean
+is_ignored (const char *name)
+{
+  g_autofree char *word = g_strdup_printf ("|%s|", name);
+  return strstr (ignored, word) != NULL;
+}
 
 /* All values of an option that may be given more than once, as they were given. */
 static char *
@@ -50,7 +55,8 @@ value_of (const MharCliOptions *o, const MharOptionRow *row)
   case MHAR_OPTION_WORD: /* a folder: whether there is one */
     return g_strdup (*(char *const *)field != NULL ? "yes" : "no");
   default:
-    return mhar_is_given (o, row->name) ? given_values (o, row) : g_strdup (row->if_absent != NULL ? row->if_absent : "none");
+    return mhar_is_given (o, row->name) ? given_values (o, row)
+                                        : g_strdup (row->if_absent != NULL ? row->if_absent : "none");
   }
 }
 
@@ -63,7 +69,7 @@ add_options (MharDataset *set, const MharCliOptions *o)
       g_autofree char *name = g_strconcat ("--", row->name, NULL);
       gboolean chosen = o->report != NULL && !mhar_is_given (o, row->name) && row->kind != MHAR_OPTION_BITS;
       g_autofree char *value = chosen ? g_strdup ("as --report chooses") : value_of (o, row);
-      if (!g_strv_contains (ignored, row->name))
+      if (!is_ignored (row->name))
         mhar_dataset_set_string (set, name, value);
     }
 }

@@ -28,7 +28,8 @@ make_folder (const char *folder, GError **error)
   if (g_mkdir (folder, 0777) != 0 && errno != EEXIST)
     return mhar_cannot_write (folder, error, g_strerror (errno));
   return is_own_folder (folder)
-         || mhar_cannot_write (folder, error, "it is not a folder of your own; remove it, or name another file with -o");
+         || mhar_cannot_write (folder, error,
+                               "it is not a folder of your own; remove it, or name another file with -o");
 }
 
 /* A new file, or the one that is there: nobody's link is followed. */
@@ -62,8 +63,8 @@ mhar_run_lock_take (const char *folder, GError **error)
     }
     if (flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       close (fd);
-      mhar_bad_input (error, "%s is another process's, which still runs; wait for its end, or name another file with -o",
-                      shown);
+      mhar_bad_input (
+          error, "%s is another process's, which still runs; wait for its end, or name another file with -o", shown);
       return -1;
     }
     if (is_still_there (fd, path))

@@ -77,7 +77,8 @@ damaged (const MharRunPart *part, GError **error, const char *what)
   return mhar_bad_input (error, "%s: %s; remove the folder and start anew", part->name, what);
 }
 
-/* A file of ours. What is wrong with one that is damaged or another's is said without the remedy, which is for results. */
+/* A file of ours. What is wrong with one that is damaged or another's is said without the remedy, which is for results.
+ */
 static MharDataset *
 read_file (const char *path, const char *const *skip, GError **error)
 {

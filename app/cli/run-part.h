@@ -17,10 +17,10 @@ typedef struct _MharRunPart MharRunPart;
  * another: of sums what is F64, of captures the weights and their tokens. */
 MharDataset *mhar_strip_scales (const MharDataset *from, const char *group);
 
-/* `identity` (app/cli/run-identity.h): what a run has to share with what was saved for it to go on there. Borrowed until
- * mhar_run_part_free. With `resume` what is there is gone on with, if anything is; without it MHAR_ERROR_USAGE where
- * something is. MHAR_ERROR_USAGE naming what differs, MHAR_ERROR_INPUT where what is there is damaged or another process
- * uses it, MHAR_ERROR_RUN where the folder cannot be made. */
+/* `identity` (app/cli/run-identity.h): what a run has to share with what was saved for it to go on there. Borrowed
+ * until mhar_run_part_free. With `resume` what is there is gone on with, if anything is; without it MHAR_ERROR_USAGE
+ * where something is. MHAR_ERROR_USAGE naming what differs, MHAR_ERROR_INPUT where what is there is damaged or another
+ * process uses it, MHAR_ERROR_RUN where the folder cannot be made. */
 MharRunPart *mhar_run_part_open (const char *output, gboolean resume, const MharDataset *identity, GError **error);
 /* Leaves the folder as it is, where anything was saved; else removes it. */
 void mhar_run_part_free (MharRunPart *part);

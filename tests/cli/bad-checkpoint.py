@@ -267,7 +267,7 @@ def escapes_in_config_do_not_reach_the_terminal(scratch):
 
 @case
 def routing_heads_given_that_do_not_divide(scratch):
-    refuse(scratch, 3, ["--heads"], MH, *SHORT, "--heads", "5")
+    refuse(scratch, 2, ["--heads"], MH, *SHORT, "--heads", "5")
 
 
 # Tensors

@@ -136,7 +136,7 @@ def another_command_is_refused(scratch):
     (scratch / "ids.u16").symlink_to(IDS)
     shutil.copy(MH / "config.json", scratch / "config.json")
     succeed(f"{MH}/", *BASE, "--json", "--seed", "0", "--slices", "4", "--slicing", "contiguous", "--all", "--checkpoint-every", "3", "--figure", "f.svg",
-            "--first-sites", "3", "--private", "--digest", "--strict", "--progress", "always", "--config", "config.json", "--resume", cwd=scratch)
+            "--first-sites", "3", "--private", "--digest", "--progress", "always", "--config", "config.json", "--resume", cwd=scratch)
     assert "sha256_files" in h5py.File(scratch / "run.h5")["checkpoint_0"].attrs
 
 

@@ -31,7 +31,7 @@ def from_is_the_run_again(scratch):
         for kind in kinds:
             chosen = ["--figure-kind", kind] if kind else []
             for ending in ("pdf", "svg", "png"):
-                for look in ([], ["--theme", "dark", "--first-sites", "0", "--style", "authors"]):
+                for look in ([], ["--theme", "dark", *([] if kind in ("kl", "reads") else ["--first-sites", "0"]), "--style", "authors"]):
                     if look and (ending == "png" or kind == "collinearity"):
                         continue
                     there, here = scratch / "there", scratch / "here"

@@ -81,6 +81,7 @@ for title, words, args in [
     ("first sites of a plot", "the kind kl is none", [MH, "--figure", "x.pdf", "--figure-kind", "kl", "--first-sites", "3"]),
     ("first sites of a series", "the kind series is none", ["--series", "x", "--figure", "x.pdf", "--first-sites", "3"]),
     ("an intervention twice", "asks for L3.mlp:embed twice", [MH, "--ablate", "L3.mlp:embed,*:oldest", "--ablate", "L3.mlp:embed"]),
+    ("a cell twice", "asks for final:0:embed twice", [MH, "--reads=final:0:embed", "--reads=final:1:embed,final:0:embed"]),
     ("an intervention twice in one", "asks for consensus=* twice", [MH, "--consensus", "--consensus=*"]),
     *((f"two of {o}", f"{o} is given twice", [MH, o, "a.u16", f"{o}=a.u16"]) for o in ("--text", "--tokens", "--config", "--map", "--output", "--verify", "--report")),
     ("two figures", "--figure is given twice", [MH, "-f", "a.pdf", "--figure", "b.pdf"]),
