@@ -11,7 +11,7 @@ TEST_PACKAGES := python3-numpy python3-regex python3-h5py python3-xarray python3
   netcdf-bin poppler-utils librsvg2-bin
 
 GUI_TEST_PACKAGES := xvfb dbus-x11 at-spi2-core python3-pyatspi xdotool adwaita-icon-theme imagemagick desktop-file-utils appstream \
-  libgtk-4-bin locales
+  libgtk-4-bin locales python3-gi gir1.2-gtk-4.0
 
 .PHONY: all build demo test test-gui install bench screenshots clean build-packages test-packages gui-test-packages
 

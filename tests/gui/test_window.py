@@ -452,6 +452,12 @@ def fewer_draws_without_a_run(start, folder):
     v.close()
 
 
+def need_other_program():
+    """Where PyGObject has no GTK 4, there is no other program to drag from."""
+    if subprocess.run([sys.executable, "-c", "import gi; gi.require_version('Gtk', '4.0')"], capture_output=True).returncode != 0:
+        raise Missing("PyGObject or gir1.2-gtk-4.0 is not installed")
+
+
 def german(folder):
     """A German locale that the program can use, made if need be."""
     made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", folder / "de_DE.UTF-8"], capture_output=True)
@@ -512,6 +518,76 @@ def names_that_are_not_ascii(start, folder):
     v = start()
     v.find("push button", "Prüfstände|läuft")
     v.close()
+
+
+@case
+def dropped(start, folder):
+    """What is let go over the window, and what is pasted into it."""
+    need_other_program()
+    words = "The same words, said again and again."
+    for name in ("a.txt", "notes"):
+        (folder / name).write_text(words)
+    (folder / "nothing").mkdir()
+    (folder / "broken").symlink_to(folder / "gone")
+    (folder / "x.h5").write_bytes(b"no HDF5 file at all")
+    v = start(tokens=64)
+    card = v.find("push button", "Four heads")
+    for uris, said in (([(folder / "a.txt").as_uri()], "^a.txt is the text to run; open a checkpoint to run it with$"),
+                       ([(folder / "nothing").as_uri()], "nothing: has no config.json"),
+                       (["https://example.org/model"], "^https://example.org/model is not on this computer"),
+                       ([(folder / "broken").as_uri()], "broken: there is no such"),
+                       ([(folder / "x.h5").as_uri()], "x.h5 is not an HDF5 file"),
+                       ([(DEMO / n).as_uri() for n in ("mhar", "single")], "^Drop one checkpoint, saved run or text at a time$")):
+        assert v.drop(card, *uris)
+        v.notice(said)
+        assert v.title() == "Depth routing", uris
+    assert v.drop(card, (DEMO / "mhar").as_uri())
+    wait_for(lambda: v.title() == "mhar")
+    text = v.find("text", "^Text to run$")
+    wait_for(lambda: v.text(text) == words)  # kept for the checkpoint that came
+    v.key("ctrl+l", "ctrl+a")
+    v.type("mine")
+    assert v.drop(text, (folder / "notes").as_uri())  # and not its name among the words
+    wait_for(lambda: v.text(text) == words)
+    assert v.drop(text, (DEMO / "single").as_uri())
+    wait_for(lambda: v.title() == "single")
+    long = words * 28000
+    v.key("ctrl+l", "ctrl+a")
+    v.paste(long)
+    v.notice("^Long text: only its beginning is shown")
+    v.notice("^prompt, 1.0.MB$")
+    wait_for(lambda: long.startswith(v.text(text)))
+    v.run()
+    v.notice(r"^64 of \d{6} tokens run")
+    v.key("ctrl+l")
+    v.paste(words)
+    wait_for(lambda: v.text(text) == words)
+    v.close()
+
+
+@case
+def nowhere_to_write(start, folder):
+    """A full disk, then a folder that cannot be written: one sentence, and nothing half written."""
+    place = folder / "place"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12k", "none", place], capture_output=True).returncode != 0:
+        raise Missing("no file system can be mounted here")
+    try:
+        v = start(DEMO / "mhar", tokens=256)
+        v.run()
+        (place / "old.csv").write_text("kept")
+        for mode, said in (("rw", "No space left on device; free some space or choose another folder"), ("ro", "Read-only file system")):
+            subprocess.run(["mount", "-o", f"remount,{mode}", place], check=True)
+            for keys, name in (("ctrl+e", "a.pdf"), ("ctrl+shift+e", "a.csv"), ("ctrl+s", "a.h5")):
+                v.choose(v.dialog(keys), place / name, "Save$")
+                v.undialog()
+                v.notice(f"^cannot write {place / name}: .*{said}")
+                v.find("push button", "^Choose another place")
+                assert [p.name for p in place.iterdir()] == ["old.csv"], (name, list(place.iterdir()))
+        assert (place / "old.csv").read_text() == "kept"
+        v.close()
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
 
 
 if __name__ == "__main__":
