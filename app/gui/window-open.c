@@ -4,6 +4,7 @@
 
 #include "core/input.h"
 #include "core/paths.h"
+#include "probes/compare.h"
 
 #include <glib/gi18n.h>
 
@@ -33,16 +34,19 @@ complain (MharWindow *self, const GError *error, gboolean other)
                            other ? "win.compare-folder" : "win.open-folder");
 }
 
-/* The steps of a training run are what its file is about, and nothing else has a page of them. */
+/* The steps of a training run, and the comparison of two checkpoints, are what their files are about; nothing else has a page
+ * of steps. */
 static void
-turn_to_steps (MharWindow *self)
+turn_to_subject (MharWindow *self)
 {
   MharDataset *root = mhar_opened_root (self->opened);
-  gboolean series = root != NULL && mhar_dataset_find_child (root, "series") != NULL;
 
-  if (series)
+  if (root != NULL && mhar_dataset_find_child (root, "series") != NULL)
     mhar_centre_set_page (self->centre, MHAR_PAGE_SERIES);
-  else if (mhar_centre_get_page (self->centre) == MHAR_PAGE_SERIES)
+  else if (root != NULL && mhar_dataset_find_child (root, "compare") != NULL)
+    mhar_centre_set_page (self->centre, MHAR_PAGE_COMPARE);
+  else if (mhar_centre_get_page (self->centre) == MHAR_PAGE_SERIES
+           || (mhar_centre_get_page (self->centre) == MHAR_PAGE_COMPARE && self->other_set == NULL))
     mhar_centre_set_page (self->centre, MHAR_PAGE_MAPS);
 }
 
@@ -72,10 +76,22 @@ take_opened (MharWindow *self, MharOpened *opened)
     mhar_window_show_saved (self, 0);
   else
     mhar_window_refresh (self);
-  turn_to_steps (self);
+  turn_to_subject (self);
 }
 
-/* The first of a saved run is compared with the one shown, where it is another; else the second. */
+/* The first of a saved run is compared with the one shown, where it is another; else the second, as mhar-probe --compare
+ * matched its heads where it did. */
+static MharDataset *
+saved_other (MharWindow *self, const GPtrArray *results, guint index)
+{
+  MharDataset *compare = mhar_dataset_find_child (mhar_opened_root (self->opened), "compare");
+
+  if (results->len < 2)
+    return NULL;
+  MharDataset *other = g_ptr_array_index ((GPtrArray *) results, index == 0 ? 1 : 0);
+  return compare != NULL && index == 0 ? mhar_comparison_matched (compare, other) : mhar_dataset_ref (other);
+}
+
 void
 mhar_window_show_saved (MharWindow *self, guint index)
 {
@@ -90,8 +106,7 @@ mhar_window_show_saved (MharWindow *self, guint index)
     self->measured_set = mhar_dataset_ref (self->set);
   if (self->other == NULL) {
     g_clear_pointer (&self->other_set, mhar_dataset_unref);
-    if (results->len > 1)
-      self->other_set = mhar_dataset_ref (g_ptr_array_index ((GPtrArray *) results, index == 0 ? 1 : 0));
+    self->other_set = saved_other (self, results, index);
   }
   mhar_window_refresh (self);
 }

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 
+import numpy as np
+
 from desk import BUILD, DEMO, PROBE, TESTS, Missing, case, main, wait_for
 
 sys.path.append(str(TESTS / "cli"))
@@ -225,6 +227,36 @@ def steps_of_a_training_run(start, folder):
     v.open_by_dialog("ctrl+shift+o", DEMO / "mhar" / "config.json")
     wait_for(lambda: v.title() == "mhar")
     wait_for(lambda: not v.all("page tab", "^Series$"))
+    v.close()
+
+
+@case
+def comparison_of_the_command_line(start, folder):
+    """A file of mhar-probe --compare opens on its comparison, heads matched as there."""
+    for name, seed in (("a", 1), ("b", 2)):
+        subprocess.run([sys.executable, TESTS / "oracle/make_checkpoint.py", folder / name, "--layers", "2", "--width", "32", "--vocab",
+                        "4096", "--ffn", "64", "--seed", str(seed)], check=True)
+    probe("--max-tokens", 512, "--quiet", "--device", "cpu", "--context", 32, "--null-draws", 2, "--tokens",
+          TESTS / "fixtures/public-domain.u16", "--compare", folder / "a", folder / "b", "-o", folder / "both.h5", "--figure", folder / "cli.svg")
+    compared = json.loads(probe("--json", "--from", folder / "both.h5"))["compare"]
+    assert compared["matching"] != sorted(compared["matching"]), compared["matching"]
+    v = start(folder / "both.h5")
+    wait_for(lambda: v.title() == "both.h5")
+    pairs = ", ".join(f"{a}→{b}" for a, b in enumerate(compared["matching"]))
+    v.notice(f"^Each head of A stands beside the head of B that reads most like it: {pairs}. They lie .* two halves of the text")
+    v.key("0", "F6")
+    v.says("difference of")
+    v.save_as("ctrl+e", folder / "mean.svg")
+    v.key("1")
+    v.says(", head 0 reads .*difference of")
+    v.save_as("ctrl+e", folder / "head.svg")
+    assert (folder / "mean.svg").read_bytes() == (folder / "cli-1.svg").read_bytes()
+    assert (folder / "head.svg").read_bytes() == (folder / "cli-2.svg").read_bytes()
+    v.save_as("ctrl+shift+e", folder / "numbers.csv")
+    rows = list(csv.DictReader((folder / "numbers.csv").read_text("utf-8").splitlines()))
+    site = compared["per_site"][-1]
+    there = [float(r["difference"]) for r in rows if r["site"] == site["label"]]
+    assert np.allclose(there, np.ravel(site["difference"]), atol=1e-6), (there, site)
     v.close()
 
 
