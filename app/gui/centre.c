@@ -388,6 +388,7 @@ mhar_centre_new (MharSelection *selection)
 
   self->selection = g_object_ref (selection);
   self->views = mhar_page_views_new (selection, self->pages);
+  mhar_page_views_explain (self->switcher);
   mhar_page_views_show_series (self->views, self->pages);
   mhar_page_views_watch_words (self->views, G_CALLBACK (on_words), self);
   g_signal_connect_object (selection, "changed", G_CALLBACK (on_selection), self, G_CONNECT_SWAPPED);

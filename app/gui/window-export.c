@@ -151,7 +151,7 @@ void
 mhar_window_export_picture (MharWindow *self)
 {
   const char *ids[] = { AS_FIGURE, AS_SHOWN, NULL };
-  const char *labels[] = { _("first ten sites, as mhar-probe --figure"), _("as shown"), NULL };
+  const char *labels[] = { _("first ten sites, as the paper’s Figure 4"), _("as shown"), NULL };
   g_autofree char *part = mhar_settings_get_string (mhar_window_settings (self), CHOICE);
   MharFigureOptions options;
   MharFigureKind kind;

@@ -60,6 +60,39 @@ def demo_from_the_start_page(start, folder):
 
 
 @case
+def path_of_a_stranger(start, folder):
+    """From the start page, by what can be seen and pressed alone: who reads the embedding most, whether the heads differ by more
+    than chance, and the paper's Figure 4 as a file."""
+    v = start()
+    v.press("push button", "Four heads")
+    v.find("label", "^Press Run")
+    v.press("push button", "^Run$")
+    v.find("label", "tokens run", 2 * 60)
+    run = json.loads(probe("--json", "--max-tokens", 1024, *SAME_RUN, DEMO / "mhar"))["checkpoints"][0]
+    weight, site, head = max((row[0], s["label"], h) for s in run["per_site"] if s["sources"] > 1 for h, row in enumerate(s["weight"]))
+    answer = f"^embed is read most by {site}, head {head}: {100 * weight:.1f} %$"
+    v.notice(answer)
+    v.click(v.find("label", "^L3.attn$", root=v.find("tree table", "Sites")))
+    v.says("^L3.attn")
+    v.press("push button", answer)
+    v.says(f"^{site}, head {head} reads {100 * weight:.1f} % of embed")
+    v.click(v.find("page tab", "^Disagreement$"))
+    v.says(r"its heads disagree by .*, its null \(random queries\) by .* — too few draws to tell from its null \(p = ")
+    v.notice(r"heads disagree by 0\.\d+ .*: too few draws to tell from its null \(p = ")
+    v.click(v.find("page tab", "^Maps$"))
+    v.click(v.find("push button", "^Export$"))
+    v.press("menu item", "Picture")
+    dialog = wait_for(lambda: len(list(v.app)) > 1 and list(v.app)[1])
+    v.find("label", "Figure 4", root=dialog)
+    v.choose(dialog, folder / "figure4.pdf", "Save$")
+    v.undialog()
+    v.notice("Saved figure4.pdf")
+    probe("--max-tokens", 1024, *SAME_RUN, DEMO / "mhar", "--figure", folder / "cli.pdf")
+    assert (folder / "figure4.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
+    v.close()
+
+
+@case
 def pages_and_selection(start, folder):
     v = start(DEMO / "mhar")
     v.run()
@@ -104,12 +137,21 @@ def what_is_exported_is_what_the_command_line_makes(start, folder):
     v.key("alt+2")
     v.save_as("ctrl+e", folder / "kl.svg")
     v.save_as("ctrl+shift+e", folder / "kl.csv")
+    v.key("alt+3")
+    v.says("cosine")
+    v.save_as("ctrl+e", folder / "collinearity.pdf")
+    v.key("alt+1", "ctrl+d")
+    v.save_as("ctrl+e", folder / "depth-map.pdf")
+    v.notice("Saved depth-map.pdf")
     v.save_as("ctrl+s", folder / "run.h5")
     v.notice("Saved run.h5")
     probe("--max-tokens", 1024, *SAME_RUN, *READS, DEMO / "mhar", "-o", folder / "cli.h5", "--figure", folder / "cli.pdf")
     probe("--quiet", "--from", folder / "cli.h5", "--figure", folder / "cli.svg", "--figure-kind", "kl")
     assert (folder / "window.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
     assert (folder / "kl.svg").read_bytes() == (folder / "cli.svg").read_bytes()
+    for kind in ("collinearity", "depth-map"):
+        probe("--quiet", "--from", folder / "cli.h5", "--figure", folder / "cli.pdf", "--figure-kind", kind)
+        assert (folder / f"{kind}.pdf").read_bytes() == (folder / "cli.pdf").read_bytes(), kind
     one, two = (json.loads(probe("--json", "--from", folder / n))["checkpoints"] for n in ("run.h5", "cli.h5"))
     for run in one + two:
         run.pop("path")
@@ -155,7 +197,8 @@ def what_a_head_reads(start, folder):
     assert (letter["site"], letter["head"], letter["source"]) == ("L0.mlp", "1", "embed"), letter
     assert abs(float(letter["weight"]) - by_class[0]) < 1e-6 and int(letter["tokens"]) == run["reads"]["class"]["tokens"][0]
     assert [r["token"] for r in rows if r["by"] == "most"] == [str(t["token"]) for t in embed["most"]]
-    assert (folder / "reads.pdf").read_bytes().startswith(b"%PDF")
+    probe("--max-tokens", 1024, *SAME_RUN, "--reads=L0.mlp:1:embed", DEMO / "mhar", "--figure", folder / "cli.pdf", "--figure-kind", "reads")
+    assert (folder / "reads.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
     v.close()
 
 
@@ -197,11 +240,30 @@ def what_leaving_sources_out_does(start, folder):
 
 
 @case
+def measuring_is_left_at_any_time(start, folder):
+    """Stopped, another checkpoint opened meanwhile, closed meanwhile."""
+    v = start(DEMO / "mhar", tokens=0, settings="page=ablation\n")
+    v.press("push button", "^Measure$")
+    v.find("label", r"[1-9]\d? % · ")
+    v.press("push button", "^Stop$")
+    v.notice(r"^stopped after \d of 4 windows")  # 1,024 tokens of 256
+    v.find("push button", "^Run again$")
+    v.press("push button", "^Measure$")
+    v.find("push button", "^Stop$")
+    v.open_by_dialog("ctrl+shift+o", DEMO / "single" / "config.json")
+    wait_for(lambda: v.title() == "single")
+    v.find("push button", "^Run$")
+    v.press("push button", "^Measure$")
+    v.find("push button", "^Stop$")
+    v.close()
+
+
+@case
 def another_null(start, folder):
     v = start(DEMO / "mhar", settings="null=1\nnull-norm=1\n")
     v.run()
     v.key("alt+2")
-    v.says("its null by")
+    v.says(r"its null \(shuffled queries\) by")
     v.save_as("ctrl+s", folder / "run.h5")
     probe("--max-tokens", 1024, *SAME_RUN, "--null-kind", "shuffled", "--null-norm", "slice", *READS, DEMO / "mhar", "-o", folder / "cli.h5")
     one, two = (json.loads(probe("--json", "--from", folder / n))["checkpoints"][0] for n in ("run.h5", "cli.h5"))
