@@ -11,7 +11,7 @@ TEST_PACKAGES := python3-numpy python3-regex python3-h5py python3-xarray python3
   netcdf-bin poppler-utils librsvg2-bin mupdf-tools imagemagick
 
 GUI_TEST_PACKAGES := xvfb dbus-x11 at-spi2-core python3-pyatspi xdotool adwaita-icon-theme desktop-file-utils appstream \
-  libgtk-4-bin locales
+  libgtk-4-bin locales python3-gi gir1.2-gtk-4.0
 
 LONG_TEST_PACKAGES := clang-14 libclang-rt-14-dev clang-tidy-14 cppcheck valgrind
 

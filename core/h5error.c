@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* HDF5's error stack as one sentence. */
 #include "core/h5-private.h"
+#include "core/output-target.h"
 
 #include <errno.h>
 
@@ -40,20 +41,6 @@ mhar_h5_reason (void)
   return reason != NULL ? reason : g_strdup ("HDF5 gives no reason");
 }
 
-static const char *
-remedy (int code)
-{
-  switch (code) {
-  case ENOSPC:
-  case EDQUOT:
-    return "; free some space or choose another folder";
-  case EFBIG:
-    return "; raise the file size limit (ulimit -f)";
-  default:
-    return "";
-  }
-}
-
 gboolean
 mhar_h5_write_failed (MharH5Writer *writer, GError **error, const char *format, ...)
 {
@@ -64,7 +51,7 @@ mhar_h5_write_failed (MharH5Writer *writer, GError **error, const char *format, 
   int code = mhar_h5_disk_errno (writer->disk);
   g_autofree char *reason = code != 0 ? g_strdup (g_strerror (code)) : mhar_h5_reason ();
   g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "cannot write %s: %s: %s%s", writer->shown, thing, reason,
-               remedy (code));
+               mhar_write_remedy (code));
   writer->failed = TRUE;
   return FALSE;
 }

@@ -98,3 +98,53 @@ mhar_output_check (const char *path, GError **error)
   g_unlink (temporary);
   return TRUE;
 }
+
+const char *
+mhar_write_remedy (int code)
+{
+  switch (code) {
+  case ENOSPC:
+  case EDQUOT:
+    return "; free some space or choose another folder";
+  case EFBIG:
+    return "; raise the file size limit (ulimit -f)";
+  case EROFS:
+  case EACCES:
+    return "; choose another folder";
+  default:
+    return "";
+  }
+}
+
+/* GLib names the file that is written beside, which is nobody's business: only the reason behind it is kept. */
+static gboolean
+fail (const char *path, const GError *local, GError **error)
+{
+  const char *last = g_strrstr (local->message, ": ");
+  gboolean of_file = local->domain == G_FILE_ERROR;
+  int code = !of_file                                    ? 0
+             : local->code == (int) G_FILE_ERROR_NOSPC ? ENOSPC
+             : local->code == (int) G_FILE_ERROR_ROFS  ? EROFS
+             : local->code == (int) G_FILE_ERROR_ACCES ? EACCES
+                                                         : 0;
+  g_autofree char *why = g_strconcat (last != NULL ? last + 2 : local->message, mhar_write_remedy (code), NULL);
+
+  return mhar_cannot_write (path, error, why);
+}
+
+gboolean
+mhar_output_write (const char *path, const void *data, gsize length, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  guint mode;
+  g_autofree char *target = mhar_output_target (path, &mode, error);
+
+  if (target == NULL)
+    return FALSE;
+  if (!g_file_set_contents_full (target, data, (gssize) length, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE,
+                                 mode != 0 ? (int) mode : 0666, &local))
+    return fail (path, local, error);
+  if (mode != 0) /* which the umask may have cut */
+    (void) !g_chmod (target, (int) mode);
+  return TRUE;
+}

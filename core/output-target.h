@@ -23,4 +23,12 @@ gboolean mhar_output_check (const char *path, GError **error);
 /* MHAR_ERROR_RUN, "cannot write PATH: WHY"; returns FALSE. */
 gboolean mhar_cannot_write (const char *path, GError **error, const char *why);
 
+/* What helps against the errno that writing failed with: "; free some space or choose another folder"; "" where nothing is
+ * known. */
+const char *mhar_write_remedy (int code);
+
+/* `length` bytes as the whole file at `path`: written beside it, fsynced, renamed, and the folder fsynced. MHAR_ERROR_RUN,
+ * "cannot write PATH: WHY", and what was there is as it was. */
+gboolean mhar_output_write (const char *path, const void *data, gsize length, GError **error);
+
 G_END_DECLS

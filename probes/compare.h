@@ -58,6 +58,11 @@ MharDataset *mhar_comparison_finish (const MharComparison *comparison, guint64 s
  * that share rows, or with `whole` of those whose heads mix whole ones. NULL where there is none. */
 const gint32 *mhar_comparison_matching (const MharDataset *compare, gboolean whole, gsize *heads);
 
+/* What maps of checkpoint B need, its heads in the order of A's that they are matched to, and MHAR_MATCHED_HEAD [head]:
+ * which of B's stands there (absent where no reads have several heads that share rows). */
+#define MHAR_MATCHED_HEAD "matched_head"
+MharDataset *mhar_comparison_matched (const MharDataset *compare, const MharDataset *b);
+
 /* Whether a saved "compare" has the schema's types and shapes, so that it may be printed and drawn. MHAR_ERROR_INPUT
  * naming file and field. */
 gboolean mhar_comparison_check (const MharDataset *compare, const char *path, GError **error);

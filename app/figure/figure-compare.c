@@ -8,6 +8,7 @@
 #include "app/figure/head-panels.h"
 #include "app/figure/ticks.h"
 #include "core/error.h"
+#include "probes/compare.h"
 
 #include <math.h>
 #include <string.h>
@@ -159,17 +160,30 @@ largest_difference (const MharDrawing *d, guint *row, guint *column)
   return most;
 }
 
+/* "B  step-20, head 3", the head where it is another one's match. */
+static char *
+second_title (const MharDrawing *d)
+{
+  const MharField *matched = mhar_dataset_get (d->options.other, MHAR_MATCHED_HEAD);
+  g_autofree char *name = mhar_figure_checkpoint (d->options.other);
+  int head = d->options.head;
+
+  return matched != NULL && matched->type == MHAR_FIELD_I32 && head >= 0 && (gsize) head < mhar_field_length (matched)
+             ? g_strdup_printf ("B  %s, head %d", name, matched->data.i32[head])
+             : g_strdup_printf ("B  %s", name);
+}
+
 static void
 prepare_words (MharDrawing *d, double most, guint row, guint column)
 {
   Compare *c = d->extra;
   g_autofree char *head
       = d->options.head >= 0 ? g_strdup_printf ("head %d", d->options.head) : g_strdup ("mean over heads");
-  g_autofree char *first = mhar_figure_checkpoint (d->set), *second = mhar_figure_checkpoint (d->options.other);
+  g_autofree char *first = mhar_figure_checkpoint (d->set);
   GString *text = g_string_new (d->options.deviation ? "Deviation" : "Weight");
 
   c->titles[FIRST] = g_strdup_printf ("A  %s", first);
-  c->titles[SECOND] = g_strdup_printf ("B  %s", second);
+  c->titles[SECOND] = second_title (d);
   c->titles[DIFFERENCE] = g_strdup ("B − A");
   d->heading_bold = text->len;
   g_string_append_printf (text, "   %s", head);

@@ -150,7 +150,7 @@ prepare_heading (MharDrawing *d)
   if (text->len > bare)
     g_string_append (text, " nats");
   if (sentence)
-    g_string_append_printf (text, "\nThe mean over sites is %s.", sentence);
+    g_string_append_printf (text, "\nThe mean over sites: %s.", sentence);
   d->heading = g_string_free (text, FALSE);
 }
 

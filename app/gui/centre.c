@@ -39,6 +39,7 @@ shown_clear (MharShown *shown)
   mhar_dataset_unref (shown->other);
   mhar_dataset_unref (shown->capture);
   mhar_dataset_unref (shown->measured);
+  mhar_dataset_unref (shown->compared);
   mhar_dataset_unref (shown->series);
   g_clear_pointer (&shown->text, g_bytes_unref);
   g_clear_pointer (&shown->tokens, g_array_unref);
@@ -60,6 +61,7 @@ shown_take (MharShown *to, const MharShown *from)
     .set = keep (from->set),
     .other = keep (from->other),
     .measured = keep (from->measured),
+    .compared = keep (from->compared),
     .series = keep (from->series),
     .measurable = from->measurable,
     .capture = keep (from->capture),
@@ -210,6 +212,9 @@ refresh_table (MharCentre *self)
 static const char *
 no_dataset (const MharCentre *self, MharPage page)
 {
+  if (page == MHAR_PAGE_ABLATION && self->shown.set != NULL && mhar_dataset_find_child (self->shown.set, "interventions") != NULL)
+    return _("This run holds interventions, which mhar-probe --from prints as a table; what is drawn here is an ablation map, "
+             "which mhar-probe --ablation-map measures.");
   if (page == MHAR_PAGE_ABLATION && self->shown.set != NULL)
     return _("This run holds no ablation map: mhar-probe --ablation-map measures one, or this page does where a "
              "checkpoint is open.");
@@ -227,11 +232,13 @@ refresh (MharCentre *self)
   gboolean offers = page == MHAR_PAGE_ABLATION && self->shown.measurable; /* something to do, if nothing to see */
   const char *lack = any ? mhar_page_views_lack (self->views, page) : offers ? NULL : no_dataset (self, page);
   gboolean heads = any && self->shown.set != NULL && mhar_figure_available (self->shown.set, MHAR_FIGURE_DEVIATION);
+  gboolean scaled = any && lack == NULL && mhar_page_has_scale (page) && (page != MHAR_PAGE_COMPARE || self->shown.other != NULL);
+  gboolean quantities = page == MHAR_PAGE_MAPS || (page == MHAR_PAGE_COMPARE && self->shown.compared == NULL);
 
-  gtk_widget_set_visible (self->quantity_box, (page == MHAR_PAGE_MAPS || page == MHAR_PAGE_COMPARE) && heads);
-  gtk_widget_set_visible (self->scale_box, any && lack == NULL && mhar_page_has_scale (page));
-  gtk_widget_set_visible (self->colours_box, any && lack == NULL && mhar_page_has_scale (page));
-  gtk_widget_set_visible (self->bar, any && lack == NULL && mhar_page_has_scale (page) && !self->wants_table);
+  gtk_widget_set_visible (self->quantity_box, quantities && heads);
+  gtk_widget_set_visible (self->scale_box, scaled);
+  gtk_widget_set_visible (self->colours_box, scaled);
+  gtk_widget_set_visible (self->bar, scaled && !self->wants_table);
   gtk_widget_set_visible (GTK_WIDGET (self->low_spin), self->display.scale == MHAR_FIGURE_SCALE_FIXED);
   gtk_widget_set_visible (GTK_WIDGET (self->high_spin), self->display.scale == MHAR_FIGURE_SCALE_FIXED);
   gtk_widget_set_visible (self->table_button, any && lack == NULL);
@@ -381,6 +388,7 @@ mhar_centre_new (MharSelection *selection)
 
   self->selection = g_object_ref (selection);
   self->views = mhar_page_views_new (selection, self->pages);
+  mhar_page_views_explain (self->switcher);
   mhar_page_views_show_series (self->views, self->pages);
   mhar_page_views_watch_words (self->views, G_CALLBACK (on_words), self);
   g_signal_connect_object (selection, "changed", G_CALLBACK (on_selection), self, G_CONNECT_SWAPPED);

@@ -18,6 +18,7 @@ typedef struct {
   MharDataset *set;     /* NULL: nothing yet */
   MharDataset *other;   /* the second checkpoint's */
   MharDataset *measured; /* a run that holds an ablation map */
+  MharDataset *compared; /* what mhar-probe --compare found of the two; NULL: nothing */
   MharDataset *series;  /* the steps of a saved training run */
   gboolean measurable;  /* a checkpoint is open whose ablation map can be measured */
   MharDataset *capture; /* per-token weights of `set` */

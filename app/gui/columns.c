@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/gui/columns.h"
 
-/* Logical pixels: what the sides take, and what the centre needs to be of use. */
+/* Logical pixels: what the sides take, unless their words need more, and what the centre needs to be of use. */
 #define LEFT_WIDTH 330
 #define RIGHT_WIDTH 252
 #define CENTRE_WIDTH 556
@@ -18,9 +18,12 @@ struct _MharColumns {
 G_DEFINE_FINAL_TYPE (MharColumns, mhar_columns, GTK_TYPE_WIDGET)
 
 static int
-width_of (int side)
+width_of (MharColumns *self, int side)
 {
-  return side == LEFT ? LEFT_WIDTH : RIGHT_WIDTH;
+  int least;
+
+  gtk_widget_measure (self->children[side], GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
+  return MAX (least, side == LEFT ? LEFT_WIDTH : RIGHT_WIDTH);
 }
 
 static void
@@ -32,7 +35,7 @@ measure (GtkWidget *widget, GtkOrientation orientation, int for_size G_GNUC_UNUS
   *minimum_baseline = *natural_baseline = -1;
   if (orientation == GTK_ORIENTATION_HORIZONTAL) {
     gtk_widget_measure (self->children[CENTRE], orientation, -1, minimum, NULL, NULL, NULL);
-    *natural = MAX (*minimum, CENTRE_WIDTH) + LEFT_WIDTH + RIGHT_WIDTH;
+    *natural = MAX (*minimum, CENTRE_WIDTH) + width_of (self, LEFT) + width_of (self, RIGHT);
     return;
   }
   *minimum = *natural = 0;
@@ -48,10 +51,11 @@ measure (GtkWidget *widget, GtkOrientation orientation, int for_size G_GNUC_UNUS
 static int
 settle_side (MharColumns *self, int side, int left_over)
 {
-  gboolean shown = self->wanted[side] && left_over >= width_of (side);
+  int width = width_of (self, side);
+  gboolean shown = self->wanted[side] && left_over >= width;
 
   gtk_widget_set_child_visible (self->children[side], shown);
-  return shown ? width_of (side) : 0;
+  return shown ? width : 0;
 }
 
 static void

@@ -2,12 +2,14 @@
 #include "app/gui/compare-page.h"
 
 #include "app/gui/compare-view.h"
+#include "app/gui/comparison-words.h"
 
 #include <glib/gi18n.h>
 
 struct _MharComparePage {
   GtkWidget parent;
   GtkStack *stack;
+  GtkLabel *words; /* what mhar-probe --compare found, where it did */
   MharCompareView *view;
 };
 
@@ -62,6 +64,10 @@ static void
 mhar_compare_page_init (MharComparePage *self)
 {
   self->stack = GTK_STACK (gtk_stack_new ());
+  self->words = GTK_LABEL (gtk_label_new (NULL));
+  gtk_label_set_wrap (self->words, TRUE);
+  gtk_label_set_xalign (self->words, 0);
+  gtk_widget_add_css_class (GTK_WIDGET (self->words), "page-words");
   gtk_stack_add_named (self->stack, new_invitation (), "invitation");
   gtk_widget_set_parent (GTK_WIDGET (self->stack), GTK_WIDGET (self));
 }
@@ -72,13 +78,21 @@ mhar_compare_page_new (MharSelection *selection)
   MharComparePage *self = g_object_new (MHAR_TYPE_COMPARE_PAGE, NULL);
 
   self->view = MHAR_COMPARE_VIEW (mhar_compare_view_new (selection));
-  gtk_stack_add_named (self->stack, GTK_WIDGET (self->view), "view");
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 6);
+  gtk_box_append (GTK_BOX (box), GTK_WIDGET (self->words));
+  gtk_widget_set_vexpand (GTK_WIDGET (self->view), TRUE);
+  gtk_box_append (GTK_BOX (box), GTK_WIDGET (self->view));
+  gtk_stack_add_named (self->stack, box, "view");
   return GTK_WIDGET (self);
 }
 
 void
-mhar_compare_page_show (MharComparePage *self, MharDataset *a, MharDataset *b)
+mhar_compare_page_show (MharComparePage *self, MharDataset *a, MharDataset *b, const MharDataset *compared)
 {
+  g_autofree char *words = compared != NULL && b != NULL ? mhar_comparison_words (compared) : NULL;
+
+  gtk_label_set_label (self->words, words != NULL ? words : "");
+  gtk_widget_set_visible (GTK_WIDGET (self->words), words != NULL);
   mhar_compare_view_set_datasets (self->view, a, b);
   gtk_stack_set_visible_child_name (self->stack, a != NULL && b != NULL ? "view" : "invitation");
 }

@@ -107,6 +107,24 @@ mhar_look_cell (const MharDataset *set, const char *name, int site, int head, in
                           field->shape[2]);
 }
 
+gboolean
+mhar_look_most_read (const MharDataset *set, const char *label, int *site, int *head, double *weight)
+{
+  *weight = -1;
+  for (int s = 0; s < (int) mhar_look_n_sites (set); s++) {
+    int source = mhar_look_n_sources (set, s) > 1 ? mhar_look_source_named (set, s, label) : -1;
+    for (int h = 0; source >= 0 && h < mhar_look_n_heads (set, s); h++) {
+      double here = mhar_look_cell (set, "weight", s, h, source);
+      if (here > *weight) {
+        *weight = here;
+        *site = s;
+        *head = h;
+      }
+    }
+  }
+  return *weight >= 0;
+}
+
 double
 mhar_look_head (const MharDataset *set, const char *name, int site, int head)
 {

@@ -18,6 +18,9 @@ int mhar_look_source_named (const MharDataset *set, int site, const char *label)
 
 /* `name` [site, head, source] at the cell; head −1: its mean over the site's heads. */
 double mhar_look_cell (const MharDataset *set, const char *name, int site, int head, int source);
+/* The site and head with most weight on the source of that label, of sites that have another source too; FALSE where no
+ * site does. */
+gboolean mhar_look_most_read (const MharDataset *set, const char *label, int *site, int *head, double *weight);
 /* `name` [site, head]; head −1: the mean over heads. */
 double mhar_look_head (const MharDataset *set, const char *name, int site, int head);
 

@@ -20,9 +20,18 @@ struct _MharPageViews {
   gboolean stale[MHAR_N_PAGES]; /* shows what was shown before */
 };
 
-static const char *const titles[MHAR_N_PAGES] = {
-  N_("Maps"), N_("Disagreement"), N_("Collinearity"), N_("Tokens"), N_("Sources"), N_("Compare"), N_("Reads"),
-  N_("Ablation"), N_("Series"),
+static const struct {
+  const char *title, *answers;
+} words[MHAR_N_PAGES] = {
+  { N_("Maps"), N_("How much every head of every site reads of every source: Figure 4 of the paper (Alt+1)") },
+  { N_("Disagreement"), N_("Do the heads differ by more than random queries do? (Alt+2)") },
+  { N_("Collinearity"), N_("How alike are the outputs that there are to choose from? (Alt+3)") },
+  { N_("Tokens"), N_("What does each token read, in the text itself? (Alt+4)") },
+  { N_("Sources"), N_("How many sources does a site use, and what does each give? (Alt+5)") },
+  { N_("Compare"), N_("Two checkpoints on one colour scale (Alt+6)") },
+  { N_("Reads"), N_("At which tokens does a head read a source most and least? (Alt+7)") },
+  { N_("Ablation"), N_("What is each source worth to the loss? (Alt+8)") },
+  { N_("Series"), N_("What became of every number in training?") },
 };
 
 MharPageViews *
@@ -37,9 +46,18 @@ mhar_page_views_new (MharSelection *selection, GtkStack *stack)
 
   for (int p = 0; p < MHAR_N_PAGES; p++) {
     self->views[p] = make[p](selection);
-    gtk_stack_add_titled (stack, self->views[p], mhar_page_name ((MharPage) p), _(titles[p]));
+    gtk_stack_add_titled (stack, self->views[p], mhar_page_name ((MharPage) p), _(words[p].title));
   }
   return self;
+}
+
+void
+mhar_page_views_explain (GtkWidget *switcher)
+{
+  GtkWidget *button = gtk_widget_get_first_child (switcher);
+
+  for (int p = 0; p < MHAR_N_PAGES && button != NULL; p++, button = gtk_widget_get_next_sibling (button))
+    gtk_widget_set_tooltip_text (button, _(words[p].answers));
 }
 
 void
@@ -93,7 +111,7 @@ mhar_page_views_turn_to (MharPageViews *self, MharPage page)
     mhar_figure_view_set_dataset (MHAR_FIGURE_VIEW (view), shown->series);
     break;
   default:
-    mhar_compare_page_show (MHAR_COMPARE_PAGE (view), shown->set, shown->other);
+    mhar_compare_page_show (MHAR_COMPARE_PAGE (view), shown->set, shown->other, shown->compared);
   }
 }
 

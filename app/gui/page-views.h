@@ -11,6 +11,8 @@ typedef struct _MharPageViews MharPageViews;
 
 /* Makes a page a view in `stack`. The views belong to the stack. */
 MharPageViews *mhar_page_views_new (MharSelection *selection, GtkStack *stack);
+/* The buttons of the pages say what question each answers. */
+void mhar_page_views_explain (GtkWidget *switcher);
 void mhar_page_views_free (MharPageViews *views);
 
 /* Pages follow what is shown, `page` at once and the others when they are turned to. */

@@ -13,6 +13,9 @@ struct _MharPromptPanel {
   GtkTextView *view;
   GBytes *given; /* as set, until edited */
   char *name;
+  gboolean setting;  /* the buffer is not being edited */
+  GBytes *inserted;  /* a text too long to be edited, until `taking` has taken it */
+  guint taking;      /* source */
 };
 
 G_DEFINE_FINAL_TYPE (MharPromptPanel, mhar_prompt_panel, GTK_TYPE_BOX)
@@ -38,9 +41,87 @@ on_edited (GtkTextBuffer *buffer G_GNUC_UNUSED, MharPromptPanel *self)
   show_name (self);
 }
 
+/* What an insertion makes of the text, where it becomes too long for the view; NULL: it does not. */
+static GBytes *
+too_long (GtkTextBuffer *buffer, const GtkTextIter *at, const char *text, int length)
+{
+  GtkTextIter start, end;
+
+  gtk_text_buffer_get_bounds (buffer, &start, &end);
+  g_autofree char *before = gtk_text_buffer_get_text (buffer, &start, at, TRUE), *after = gtk_text_buffer_get_text (buffer, at, &end, TRUE);
+  if (strlen (before) + (gsize) length + strlen (after) <= EDITABLE_MAX)
+    return NULL;
+  GString *whole = g_string_new (before);
+  g_string_append_len (whole, text, length);
+  g_string_append (whole, after);
+  return g_string_free_to_bytes (whole);
+}
+
+static gboolean
+take_long (gpointer data)
+{
+  MharPromptPanel *self = data;
+  g_autoptr (GBytes) text = g_steal_pointer (&self->inserted);
+
+  self->taking = 0;
+  mhar_prompt_panel_set_text (self, text, "prompt");
+  return G_SOURCE_REMOVE;
+}
+
+/* A long text that is pasted or dropped is run whole, but shown as a long file is; in a moment, for who inserts still uses
+ * the buffer. */
+static void
+on_insert (GtkTextBuffer *buffer, const GtkTextIter *at, const char *text, int length, MharPromptPanel *self)
+{
+  GBytes *whole = self->setting ? NULL : too_long (buffer, at, text, length);
+
+  if (whole == NULL)
+    return;
+  g_signal_stop_emission_by_name (buffer, "insert-text");
+  g_clear_pointer (&self->inserted, g_bytes_unref);
+  self->inserted = whole;
+  if (self->taking == 0)
+    self->taking = g_idle_add (take_long, self);
+}
+
+/* What is pasted over a text too long to be edited takes its place. */
+static void
+on_paste (MharPromptPanel *self)
+{
+  g_autoptr (GBytes) nothing = g_bytes_new_static ("", 0);
+
+  if (!gtk_text_view_get_editable (self->view))
+    mhar_prompt_panel_set_text (self, nothing, "prompt");
+}
+
+static gboolean
+takes (GtkDropTarget *target, GdkDrop *drop, gpointer data G_GNUC_UNUSED)
+{
+  GdkContentFormats *offered = gdk_drop_get_formats (drop);
+
+  return !gdk_content_formats_contain_gtype (offered, GDK_TYPE_FILE_LIST)
+         && !gdk_content_formats_contain_mime_type (offered, "text/uri-list")
+         && gdk_content_formats_match (offered, gtk_drop_target_get_formats (target));
+}
+
+/* Files are the window's to take. To the view they are words, which it waits for with a timer that never ends when the
+ * window has them. */
+static void
+leave_files (GtkWidget *view)
+{
+  g_autoptr (GListModel) controllers = gtk_widget_observe_controllers (view);
+
+  for (guint i = 0; i < g_list_model_get_n_items (controllers); i++) {
+    g_autoptr (GObject) controller = g_list_model_get_item (controllers, i);
+    if (GTK_IS_DROP_TARGET (controller))
+      g_signal_connect (controller, "accept", G_CALLBACK (takes), NULL);
+  }
+}
+
 static void
 dispose (GObject *object)
 {
+  g_clear_handle_id (&MHAR_PROMPT_PANEL (object)->taking, g_source_remove);
   gtk_widget_dispose_template (GTK_WIDGET (object), MHAR_TYPE_PROMPT_PANEL);
   G_OBJECT_CLASS (mhar_prompt_panel_parent_class)->dispose (object);
 }
@@ -51,6 +132,7 @@ finalize (GObject *object)
   MharPromptPanel *self = MHAR_PROMPT_PANEL (object);
 
   g_clear_pointer (&self->given, g_bytes_unref);
+  g_clear_pointer (&self->inserted, g_bytes_unref);
   g_free (self->name);
   G_OBJECT_CLASS (mhar_prompt_panel_parent_class)->finalize (object);
 }
@@ -73,7 +155,10 @@ mhar_prompt_panel_init (MharPromptPanel *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
   self->name = g_strdup ("prompt");
+  leave_files (GTK_WIDGET (self->view));
   g_signal_connect_object (gtk_text_view_get_buffer (self->view), "changed", G_CALLBACK (on_edited), self, 0);
+  g_signal_connect_object (gtk_text_view_get_buffer (self->view), "insert-text", G_CALLBACK (on_insert), self, 0);
+  g_signal_connect_object (self->view, "paste-clipboard", G_CALLBACK (on_paste), self, G_CONNECT_SWAPPED);
 }
 
 GtkWidget *
@@ -97,7 +182,9 @@ mhar_prompt_panel_set_text (MharPromptPanel *self, GBytes *text, const char *nam
   self->name = g_strdup (name);
   /* A copy that ends in a zero: GTK 4.8 reads on to one whatever length it is given. */
   g_autofree char *shown = data != NULL ? g_strndup (data, (gsize) (end - data)) : g_strdup ("");
+  self->setting = TRUE;
   gtk_text_buffer_set_text (gtk_text_view_get_buffer (self->view), shown, -1);
+  self->setting = FALSE;
   gtk_text_view_set_editable (self->view, whole);
   self->given = g_bytes_ref (text); /* last: setting the buffer is not an edit */
   show_name (self);

@@ -22,7 +22,7 @@ struct _MharSelectionPanel {
   MharSelection *selection;
   MharDataset *set;
   MharDisplay display;
-  GtkWidget *box, *values[N_ROWS], *verdicts[2], *sparkline, *caption;
+  GtkWidget *box, *values[N_ROWS], *verdicts[2], *most_button, *most_label, *sparkline, *caption;
 };
 
 G_DEFINE_FINAL_TYPE (MharSelectionPanel, mhar_selection_panel, GTK_TYPE_WIDGET)
@@ -119,6 +119,50 @@ refresh_verdicts (MharSelectionPanel *self)
   gtk_widget_set_visible (self->verdicts[1], two != NULL);
 }
 
+/* Of the selected source; FALSE where nothing is selected, or nothing read. */
+static gboolean
+most_read (MharSelectionPanel *self, int *site, int *head, double *weight)
+{
+  int at = mhar_selection_get_site (self->selection), source = mhar_selection_get_source (self->selection);
+
+  return self->set != NULL && at >= 0 && source >= 0
+         && mhar_look_most_read (self->set, mhar_look_source (self->set, at, source), site, head, weight);
+}
+
+/* "embed is read most by L0.mlp, head 2: 93.9 %", which takes the selection there. */
+static void
+refresh_most (MharSelectionPanel *self)
+{
+  int site, head;
+  double weight;
+  gboolean any = most_read (self, &site, &head, &weight);
+
+  gtk_widget_set_visible (self->most_button, any);
+  if (!any)
+    return;
+  const char *source = mhar_look_source (self->set, mhar_selection_get_site (self->selection),
+                                         mhar_selection_get_source (self->selection));
+  g_autofree char *text
+      = mhar_look_n_heads (self->set, site) > 1
+            ? g_strdup_printf (_("%s is read most by %s, head %d: %.1f %%"), source, mhar_look_site (self->set, site), head, 100 * weight)
+            : g_strdup_printf (_("%s is read most by %s: %.1f %%"), source, mhar_look_site (self->set, site), 100 * weight);
+  gtk_label_set_label (GTK_LABEL (self->most_label), text);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->most_button), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
+}
+
+static void
+on_most (MharSelectionPanel *self)
+{
+  int site, head;
+  double weight;
+
+  if (most_read (self, &site, &head, &weight))
+    mhar_selection_set_cell (self->selection, site, head,
+                             mhar_look_source_named (self->set, site,
+                                                     mhar_look_source (self->set, mhar_selection_get_site (self->selection),
+                                                                       mhar_selection_get_source (self->selection))));
+}
+
 static void
 draw_sparkline (GtkDrawingArea *area G_GNUC_UNUSED, cairo_t *cr, int width, int height, gpointer data)
 {
@@ -168,6 +212,7 @@ refresh (MharSelectionPanel *self)
     gtk_widget_set_tooltip_text (self->values[row], text);
   }
   refresh_verdicts (self);
+  refresh_most (self);
   refresh_caption (self);
   gtk_widget_queue_draw (self->sparkline);
 }
@@ -218,7 +263,7 @@ new_verdict (void)
 
   gtk_label_set_xalign (GTK_LABEL (label), 0);
   gtk_label_set_wrap (GTK_LABEL (label), TRUE);
-  gtk_label_set_max_width_chars (GTK_LABEL (label), 24);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), 32);
   return label;
 }
 
@@ -230,14 +275,21 @@ mhar_selection_panel_init (MharSelectionPanel *self)
   mhar_display_init (&self->display);
   self->box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 6);
   gtk_widget_set_parent (self->box, GTK_WIDGET (self));
-  gtk_grid_set_row_spacing (GTK_GRID (grid), 6);
+  gtk_grid_set_row_spacing (GTK_GRID (grid), 3);
   gtk_grid_set_column_spacing (GTK_GRID (grid), 12);
   for (int row = 0; row < N_ROWS; row++)
     add_row (self, GTK_GRID (grid), row);
   for (guint i = 0; i < G_N_ELEMENTS (self->verdicts); i++)
     self->verdicts[i] = new_verdict ();
+  self->most_label = new_verdict ();
+  self->most_button = gtk_button_new ();
+  gtk_button_set_child (GTK_BUTTON (self->most_button), self->most_label);
+  gtk_button_set_has_frame (GTK_BUTTON (self->most_button), FALSE);
+  gtk_widget_add_css_class (self->most_button, "answer");
+  gtk_widget_set_tooltip_text (self->most_button, _("Go there"));
+  g_signal_connect_object (self->most_button, "clicked", G_CALLBACK (on_most), self, G_CONNECT_SWAPPED);
   self->sparkline = gtk_drawing_area_new ();
-  gtk_drawing_area_set_content_height (GTK_DRAWING_AREA (self->sparkline), 72);
+  gtk_drawing_area_set_content_height (GTK_DRAWING_AREA (self->sparkline), 54);
   gtk_drawing_area_set_draw_func (GTK_DRAWING_AREA (self->sparkline), draw_sparkline, self, NULL);
   self->caption = gtk_label_new (NULL);
   gtk_label_set_xalign (GTK_LABEL (self->caption), 0);
@@ -246,6 +298,7 @@ mhar_selection_panel_init (MharSelectionPanel *self)
   gtk_box_append (GTK_BOX (self->box), grid);
   for (guint i = 0; i < G_N_ELEMENTS (self->verdicts); i++)
     gtk_box_append (GTK_BOX (self->box), self->verdicts[i]);
+  gtk_box_append (GTK_BOX (self->box), self->most_button);
   gtk_box_append (GTK_BOX (self->box), self->sparkline);
   gtk_box_append (GTK_BOX (self->box), self->caption);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Selection"), -1);

@@ -69,16 +69,27 @@ cell (const MharDataset *set, const MharPoint *at)
   return g_string_free (line, FALSE);
 }
 
+static const char *
+null_queries (const MharDataset *set)
+{
+  const char *kind = mhar_dataset_string (set, "null_kind");
+
+  return g_strcmp0 (kind, "shuffled") == 0  ? _("shuffled queries")
+         : g_strcmp0 (kind, "swapped") == 0 ? _("other sites’ queries")
+                                            : _("random queries");
+}
+
 /* What null queries reach, and what follows. */
 static void
 append_null (GString *line, const MharDataset *set, const MharDisagreement *d)
 {
   g_autofree char *verdict = mhar_verdict_sentence (set, d->p);
+  const char *queries = null_queries (set);
 
   if (!isnan (d->null) && !isnan (d->null_sd))
-    g_string_append_printf (line, _(", its null by %.4f ± %.4f"), d->null, d->null_sd);
+    g_string_append_printf (line, _(", its null (%s) by %.4f ± %.4f"), queries, d->null, d->null_sd);
   else if (!isnan (d->null))
-    g_string_append_printf (line, _(", its null, one draw, by %.4f"), d->null);
+    g_string_append_printf (line, _(", its null (%s, one draw) by %.4f"), queries, d->null);
   if (verdict != NULL)
     g_string_append_printf (line, " — %s", verdict);
   else

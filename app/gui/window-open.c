@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes into a window: checkpoints, saved runs and texts, by dialog, drop, menu or name. */
+/* What comes into a window: checkpoints, saved runs and texts, by dialog, menu or name. */
 #include "app/gui/window-private.h"
 
 #include "core/input.h"
 #include "core/paths.h"
+#include "probes/compare.h"
 
 #include <glib/gi18n.h>
 
@@ -33,16 +34,19 @@ complain (MharWindow *self, const GError *error, gboolean other)
                            other ? "win.compare-folder" : "win.open-folder");
 }
 
-/* The steps of a training run are what its file is about, and nothing else has a page of them. */
+/* The steps of a training run, and the comparison of two checkpoints, are what their files are about; nothing else has a page
+ * of steps. */
 static void
-turn_to_steps (MharWindow *self)
+turn_to_subject (MharWindow *self)
 {
   MharDataset *root = mhar_opened_root (self->opened);
-  gboolean series = root != NULL && mhar_dataset_find_child (root, "series") != NULL;
 
-  if (series)
+  if (root != NULL && mhar_dataset_find_child (root, "series") != NULL)
     mhar_centre_set_page (self->centre, MHAR_PAGE_SERIES);
-  else if (mhar_centre_get_page (self->centre) == MHAR_PAGE_SERIES)
+  else if (root != NULL && mhar_dataset_find_child (root, "compare") != NULL)
+    mhar_centre_set_page (self->centre, MHAR_PAGE_COMPARE);
+  else if (mhar_centre_get_page (self->centre) == MHAR_PAGE_SERIES
+           || (mhar_centre_get_page (self->centre) == MHAR_PAGE_COMPARE && self->other_set == NULL))
     mhar_centre_set_page (self->centre, MHAR_PAGE_MAPS);
 }
 
@@ -72,10 +76,22 @@ take_opened (MharWindow *self, MharOpened *opened)
     mhar_window_show_saved (self, 0);
   else
     mhar_window_refresh (self);
-  turn_to_steps (self);
+  turn_to_subject (self);
 }
 
-/* The first of a saved run is compared with the one shown, where it is another; else the second. */
+/* The first of a saved run is compared with the one shown, where it is another; else the second, as mhar-probe --compare
+ * matched its heads where it did. */
+static MharDataset *
+saved_other (MharWindow *self, const GPtrArray *results, guint index)
+{
+  MharDataset *compare = mhar_dataset_find_child (mhar_opened_root (self->opened), "compare");
+
+  if (results->len < 2)
+    return NULL;
+  MharDataset *other = g_ptr_array_index ((GPtrArray *) results, index == 0 ? 1 : 0);
+  return compare != NULL && index == 0 ? mhar_comparison_matched (compare, other) : mhar_dataset_ref (other);
+}
+
 void
 mhar_window_show_saved (MharWindow *self, guint index)
 {
@@ -90,8 +106,7 @@ mhar_window_show_saved (MharWindow *self, guint index)
     self->measured_set = mhar_dataset_ref (self->set);
   if (self->other == NULL) {
     g_clear_pointer (&self->other_set, mhar_dataset_unref);
-    if (results->len > 1)
-      self->other_set = mhar_dataset_ref (g_ptr_array_index ((GPtrArray *) results, index == 0 ? 1 : 0));
+    self->other_set = saved_other (self, results, index);
   }
   mhar_window_refresh (self);
 }
@@ -275,7 +290,8 @@ mhar_window_choose_file (MharWindow *self, gboolean other)
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (chooser));
 }
 
-static void
+/* FALSE, and a sentence in the window, where it is no text. */
+static gboolean
 load_text (MharWindow *self, const char *path, const char *name)
 {
   g_autoptr (GError) error = NULL;
@@ -287,17 +303,25 @@ load_text (MharWindow *self, const char *path, const char *name)
     g_autofree char *text = g_strdup_printf (_("%s is not UTF-8 text (at byte %zu); convert it first"), name,
                                              (gsize) (end - g_mapped_file_get_contents (map)));
     mhar_window_show_notice (self, GTK_MESSAGE_ERROR, text, _("Choose another…"), "win.open-text");
-    return;
+    return FALSE;
   }
   if (map == NULL) {
     mhar_window_show_notice (self, GTK_MESSAGE_ERROR, error->message, _("Choose another…"), "win.open-text");
-    return;
+    return FALSE;
   }
   /* A copy: the file may change under a map. */
   g_autoptr (GBytes) bytes = g_bytes_new (g_mapped_file_get_contents (map), g_mapped_file_get_length (map));
   mhar_prompt_panel_set_text (self->prompt, bytes, name);
   g_free (self->text_path);
   self->text_path = g_strdup (path);
+  return TRUE;
+}
+
+gboolean
+mhar_window_load_text (MharWindow *self, const char *path)
+{
+  g_autofree char *name = g_filename_display_basename (path);
+  return load_text (self, path, name);
 }
 
 static void
@@ -306,10 +330,8 @@ on_text_chosen (GtkNativeDialog *dialog G_GNUC_UNUSED, int response, MharWindow 
   g_autoptr (GFile) file = chosen (self, response);
   g_autofree char *path = file != NULL ? g_file_get_path (file) : NULL;
 
-  if (path == NULL)
-    return;
-  g_autofree char *name = g_filename_display_basename (path);
-  load_text (self, path, name);
+  if (path != NULL)
+    mhar_window_load_text (self, path);
 }
 
 void
@@ -331,40 +353,6 @@ mhar_window_load_bundled_text (MharWindow *self)
   g_autofree char *path = mhar_path_data ("demo/text.txt");
   if (path != NULL)
     load_text (self, path, "bundled text");
-}
-
-/* What is dropped to be run, not to be opened. */
-static gboolean
-is_text (const char *path)
-{
-  return g_str_has_suffix (path, ".txt") || g_str_has_suffix (path, ".md");
-}
-
-static gboolean
-on_drop (GtkDropTarget *target G_GNUC_UNUSED, const GValue *value, double x G_GNUC_UNUSED, double y G_GNUC_UNUSED,
-         gpointer self)
-{
-  GSList *files = g_value_get_boxed (value); /* GdkFileList is one */
-  g_autofree char *path = files != NULL ? g_file_get_path (files->data) : NULL;
-
-  if (files == NULL)
-    return FALSE;
-  if (path != NULL && is_text (path)) {
-    g_autofree char *name = g_filename_display_basename (path);
-    load_text (self, path, name);
-  } else {
-    open_file (self, files->data, FALSE);
-  }
-  return TRUE;
-}
-
-void
-mhar_window_add_drop (MharWindow *self)
-{
-  GtkDropTarget *target = gtk_drop_target_new (GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
-
-  g_signal_connect_object (target, "drop", G_CALLBACK (on_drop), self, 0);
-  gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (target));
 }
 
 static void

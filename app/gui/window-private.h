@@ -84,13 +84,17 @@ void mhar_window_choose_folder (MharWindow *self, gboolean other);
 void mhar_window_choose_file (MharWindow *self, gboolean other);
 void mhar_window_choose_text (MharWindow *self);
 void mhar_window_load_bundled_text (MharWindow *self);
+/* Takes a file as the text to run. FALSE, and a sentence in the window, where it is none. */
+gboolean mhar_window_load_text (MharWindow *self, const char *path);
 void mhar_window_open_uri (MharWindow *self, const char *uri);
 void mhar_window_open_other (MharWindow *self, GFile *file);
 void mhar_window_close_other (MharWindow *self);
-void mhar_window_add_drop (MharWindow *self);
 void mhar_window_update_open_menu (MharWindow *self);
 /* Shows checkpoint `index` of the saved run. */
 void mhar_window_show_saved (MharWindow *self, guint index);
+
+/* window-drop.c */
+void mhar_window_add_drop (MharWindow *self);
 
 /* window-run.c */
 void mhar_window_run (MharWindow *self);

@@ -104,8 +104,10 @@ mhar_window_refresh (MharWindow *self)
   gboolean saved = self->opened != NULL && mhar_opened_checkpoint (self->opened) == NULL;
   MharDataset *root = saved ? mhar_opened_root (self->opened) : NULL;
   const MharPlan *plan = self->opened != NULL ? mhar_opened_plan (self->opened) : NULL;
+  gboolean first = root != NULL && self->other == NULL && self->set == g_ptr_array_index (mhar_opened_results (self->opened), 0);
   MharShown shown = { .set = self->set,
                       .other = self->other_set,
+                      .compared = first ? mhar_dataset_find_child (root, "compare") : NULL,
                       .measured = self->measured_set,
                       .series = root != NULL ? mhar_dataset_find_child (root, "series") : NULL,
                       .measurable = plan != NULL && plan->sites->len > 0 };
@@ -192,7 +194,7 @@ on_close (GtkWindow *window)
     mhar_settings_set_integer (settings, "height", height);
   }
   MharPage page = mhar_centre_get_page (self->centre);
-  mhar_settings_set_string (settings, "page", mhar_page_name (page == MHAR_PAGE_SERIES ? MHAR_PAGE_MAPS : page));
+  mhar_settings_set_string (settings, "page", mhar_page_name (page == MHAR_PAGE_SERIES || page == MHAR_PAGE_COMPARE ? MHAR_PAGE_MAPS : page));
   mhar_settings_set_string (settings, "scale", mhar_display_scale_name (display->scale));
   mhar_settings_set_real (settings, "low", display->low);
   mhar_settings_set_real (settings, "high", display->high);

@@ -282,6 +282,33 @@ class Viewer:
         self.choose(self.dialog(keys), path, "Open$")
         self.undialog()
 
+    def drop(self, at, *uris):
+        """Drags these from another program's window and lets them go at that accessible; whether they were taken."""
+        source = subprocess.Popen([sys.executable, Path(__file__).with_name("other_program.py"), *map(str, uris)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=dict(os.environ, GTK_A11Y="none"))
+        _children.append(source)
+        window = wait_for(lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(source.pid)], capture_output=True,
+                                                 text=True).stdout.split())[-1]
+        box = self.box(at)
+        x, y = box.x + box.width // 2, box.y + box.height // 2
+        wait_for(lambda: subprocess.run(["xdotool", "windowmove", "--sync", window, "0", "0", "windowraise", window]).returncode == 0)
+        subprocess.run(["xdotool", "mousemove", "--sync", "20", "20", "mousedown", "1"], check=True)
+        for step in range(1, 9):  # a drag begins with a few moves
+            subprocess.run(["xdotool", "mousemove", "--sync", str(20 + (x - 20) * step // 8), str(20 + (y - 20) * step // 8)], check=True)
+        subprocess.run(["xdotool", "mousemove", "--sync", str(x + 1), str(y), "sleep", "0.3", "mouseup", "1"], check=True)
+        return source.stdout.readline().strip() == "taken"
+
+    def paste(self, text):
+        """The clipboard of another program, by Ctrl+V; that program lives until the desk is put away."""
+        owner = subprocess.Popen([sys.executable, Path(__file__).with_name("other_program.py"), "--copied"], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=dict(os.environ, GTK_A11Y="none"))
+        _children.append(owner)
+        owner.stdin.write(text.encode())
+        owner.stdin.close()
+        assert owner.stdout.readline().strip() == b"copied"
+        subprocess.run(["xdotool", "windowraise", self.xid, "windowfocus", "--sync", self.xid], check=True)
+        self.key("ctrl+v")
+
     # ---- ending
     def close(self, seconds=PATIENCE):
         self.key("ctrl+q")

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 
+import numpy as np
+
 from desk import BUILD, DEMO, PROBE, TESTS, Missing, case, main, wait_for
 
 sys.path.append(str(TESTS / "cli"))
@@ -58,6 +60,39 @@ def demo_from_the_start_page(start, folder):
 
 
 @case
+def path_of_a_stranger(start, folder):
+    """From the start page, by what can be seen and pressed alone: who reads the embedding most, whether the heads differ by more
+    than chance, and the paper's Figure 4 as a file."""
+    v = start()
+    v.press("push button", "Four heads")
+    v.find("label", "^Press Run")
+    v.press("push button", "^Run$")
+    v.find("label", "tokens run", 2 * 60)
+    run = json.loads(probe("--json", "--max-tokens", 1024, *SAME_RUN, DEMO / "mhar"))["checkpoints"][0]
+    weight, site, head = max((row[0], s["label"], h) for s in run["per_site"] if s["sources"] > 1 for h, row in enumerate(s["weight"]))
+    answer = f"^embed is read most by {site}, head {head}: {100 * weight:.1f} %$"
+    v.notice(answer)
+    v.click(v.find("label", "^L3.attn$", root=v.find("tree table", "Sites")))
+    v.says("^L3.attn")
+    v.press("push button", answer)
+    v.says(f"^{site}, head {head} reads {100 * weight:.1f} % of embed")
+    v.click(v.find("page tab", "^Disagreement$"))
+    v.says(r"its heads disagree by .*, its null \(random queries\) by .* — too few draws to tell from its null \(p = ")
+    v.notice(r"heads disagree by 0\.\d+ .*: too few draws to tell from its null \(p = ")
+    v.click(v.find("page tab", "^Maps$"))
+    v.click(v.find("push button", "^Export$"))
+    v.press("menu item", "Picture")
+    dialog = wait_for(lambda: len(list(v.app)) > 1 and list(v.app)[1])
+    v.find("label", "Figure 4", root=dialog)
+    v.choose(dialog, folder / "figure4.pdf", "Save$")
+    v.undialog()
+    v.notice("Saved figure4.pdf")
+    probe("--max-tokens", 1024, *SAME_RUN, DEMO / "mhar", "--figure", folder / "cli.pdf")
+    assert (folder / "figure4.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
+    v.close()
+
+
+@case
 def pages_and_selection(start, folder):
     v = start(DEMO / "mhar")
     v.run()
@@ -102,12 +137,21 @@ def what_is_exported_is_what_the_command_line_makes(start, folder):
     v.key("alt+2")
     v.save_as("ctrl+e", folder / "kl.svg")
     v.save_as("ctrl+shift+e", folder / "kl.csv")
+    v.key("alt+3")
+    v.says("cosine")
+    v.save_as("ctrl+e", folder / "collinearity.pdf")
+    v.key("alt+1", "ctrl+d")
+    v.save_as("ctrl+e", folder / "depth-map.pdf")
+    v.notice("Saved depth-map.pdf")
     v.save_as("ctrl+s", folder / "run.h5")
     v.notice("Saved run.h5")
     probe("--max-tokens", 1024, *SAME_RUN, *READS, DEMO / "mhar", "-o", folder / "cli.h5", "--figure", folder / "cli.pdf")
     probe("--quiet", "--from", folder / "cli.h5", "--figure", folder / "cli.svg", "--figure-kind", "kl")
     assert (folder / "window.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
     assert (folder / "kl.svg").read_bytes() == (folder / "cli.svg").read_bytes()
+    for kind in ("collinearity", "depth-map"):
+        probe("--quiet", "--from", folder / "cli.h5", "--figure", folder / "cli.pdf", "--figure-kind", kind)
+        assert (folder / f"{kind}.pdf").read_bytes() == (folder / "cli.pdf").read_bytes(), kind
     one, two = (json.loads(probe("--json", "--from", folder / n))["checkpoints"] for n in ("run.h5", "cli.h5"))
     for run in one + two:
         run.pop("path")
@@ -153,7 +197,8 @@ def what_a_head_reads(start, folder):
     assert (letter["site"], letter["head"], letter["source"]) == ("L0.mlp", "1", "embed"), letter
     assert abs(float(letter["weight"]) - by_class[0]) < 1e-6 and int(letter["tokens"]) == run["reads"]["class"]["tokens"][0]
     assert [r["token"] for r in rows if r["by"] == "most"] == [str(t["token"]) for t in embed["most"]]
-    assert (folder / "reads.pdf").read_bytes().startswith(b"%PDF")
+    probe("--max-tokens", 1024, *SAME_RUN, "--reads=L0.mlp:1:embed", DEMO / "mhar", "--figure", folder / "cli.pdf", "--figure-kind", "reads")
+    assert (folder / "reads.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
     v.close()
 
 
@@ -195,11 +240,30 @@ def what_leaving_sources_out_does(start, folder):
 
 
 @case
+def measuring_is_left_at_any_time(start, folder):
+    """Stopped, another checkpoint opened meanwhile, closed meanwhile."""
+    v = start(DEMO / "mhar", tokens=0, settings="page=ablation\n")
+    v.press("push button", "^Measure$")
+    v.find("label", r"[1-9]\d? % · ")
+    v.press("push button", "^Stop$")
+    v.notice(r"^stopped after \d of 4 windows")  # 1,024 tokens of 256
+    v.find("push button", "^Run again$")
+    v.press("push button", "^Measure$")
+    v.find("push button", "^Stop$")
+    v.open_by_dialog("ctrl+shift+o", DEMO / "single" / "config.json")
+    wait_for(lambda: v.title() == "single")
+    v.find("push button", "^Run$")
+    v.press("push button", "^Measure$")
+    v.find("push button", "^Stop$")
+    v.close()
+
+
+@case
 def another_null(start, folder):
     v = start(DEMO / "mhar", settings="null=1\nnull-norm=1\n")
     v.run()
     v.key("alt+2")
-    v.says("its null by")
+    v.says(r"its null \(shuffled queries\) by")
     v.save_as("ctrl+s", folder / "run.h5")
     probe("--max-tokens", 1024, *SAME_RUN, "--null-kind", "shuffled", "--null-norm", "slice", *READS, DEMO / "mhar", "-o", folder / "cli.h5")
     one, two = (json.loads(probe("--json", "--from", folder / n))["checkpoints"][0] for n in ("run.h5", "cli.h5"))
@@ -225,6 +289,36 @@ def steps_of_a_training_run(start, folder):
     v.open_by_dialog("ctrl+shift+o", DEMO / "mhar" / "config.json")
     wait_for(lambda: v.title() == "mhar")
     wait_for(lambda: not v.all("page tab", "^Series$"))
+    v.close()
+
+
+@case
+def comparison_of_the_command_line(start, folder):
+    """A file of mhar-probe --compare opens on its comparison, heads matched as there."""
+    for name, seed in (("a", 1), ("b", 2)):
+        subprocess.run([sys.executable, TESTS / "oracle/make_checkpoint.py", folder / name, "--layers", "2", "--width", "32", "--vocab",
+                        "4096", "--ffn", "64", "--seed", str(seed)], check=True)
+    probe("--max-tokens", 512, "--quiet", "--device", "cpu", "--context", 32, "--null-draws", 2, "--tokens",
+          TESTS / "fixtures/public-domain.u16", "--compare", folder / "a", folder / "b", "-o", folder / "both.h5", "--figure", folder / "cli.svg")
+    compared = json.loads(probe("--json", "--from", folder / "both.h5"))["compare"]
+    assert compared["matching"] != sorted(compared["matching"]), compared["matching"]
+    v = start(folder / "both.h5")
+    wait_for(lambda: v.title() == "both.h5")
+    pairs = ", ".join(f"{a}→{b}" for a, b in enumerate(compared["matching"]))
+    v.notice(f"^Each head of A stands beside the head of B that reads most like it: {pairs}. They lie .* two halves of the text")
+    v.key("0", "F6")
+    v.says("difference of")
+    v.save_as("ctrl+e", folder / "mean.svg")
+    v.key("1")
+    v.says(", head 0 reads .*difference of")
+    v.save_as("ctrl+e", folder / "head.svg")
+    assert (folder / "mean.svg").read_bytes() == (folder / "cli-1.svg").read_bytes()
+    assert (folder / "head.svg").read_bytes() == (folder / "cli-2.svg").read_bytes()
+    v.save_as("ctrl+shift+e", folder / "numbers.csv")
+    rows = list(csv.DictReader((folder / "numbers.csv").read_text("utf-8").splitlines()))
+    site = compared["per_site"][-1]
+    there = [float(r["difference"]) for r in rows if r["site"] == site["label"]]
+    assert np.allclose(there, np.ravel(site["difference"]), atol=1e-6), (there, site)
     v.close()
 
 
@@ -452,6 +546,12 @@ def fewer_draws_without_a_run(start, folder):
     v.close()
 
 
+def need_other_program():
+    """Where PyGObject has no GTK 4, there is no other program to drag from."""
+    if subprocess.run([sys.executable, "-c", "import gi; gi.require_version('Gtk', '4.0')"], capture_output=True).returncode != 0:
+        raise Missing("PyGObject or gir1.2-gtk-4.0 is not installed")
+
+
 def german(folder):
     """A German locale that the program can use, made if need be."""
     made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", folder / "de_DE.UTF-8"], capture_output=True)
@@ -512,6 +612,76 @@ def names_that_are_not_ascii(start, folder):
     v = start()
     v.find("push button", "Prüfstände|läuft")
     v.close()
+
+
+@case
+def dropped(start, folder):
+    """What is let go over the window, and what is pasted into it."""
+    need_other_program()
+    words = "The same words, said again and again."
+    for name in ("a.txt", "notes"):
+        (folder / name).write_text(words)
+    (folder / "nothing").mkdir()
+    (folder / "broken").symlink_to(folder / "gone")
+    (folder / "x.h5").write_bytes(b"no HDF5 file at all")
+    v = start(tokens=64)
+    card = v.find("push button", "Four heads")
+    for uris, said in (([(folder / "a.txt").as_uri()], "^a.txt is the text to run; open a checkpoint to run it with$"),
+                       ([(folder / "nothing").as_uri()], "nothing: has no config.json"),
+                       (["https://example.org/model"], "^https://example.org/model is not on this computer"),
+                       ([(folder / "broken").as_uri()], "broken: there is no such"),
+                       ([(folder / "x.h5").as_uri()], "x.h5 is not an HDF5 file"),
+                       ([(DEMO / n).as_uri() for n in ("mhar", "single")], "^Drop one checkpoint, saved run or text at a time$")):
+        assert v.drop(card, *uris)
+        v.notice(said)
+        assert v.title() == "Depth routing", uris
+    assert v.drop(card, (DEMO / "mhar").as_uri())
+    wait_for(lambda: v.title() == "mhar")
+    text = v.find("text", "^Text to run$")
+    wait_for(lambda: v.text(text) == words)  # kept for the checkpoint that came
+    v.key("ctrl+l", "ctrl+a")
+    v.type("mine")
+    assert v.drop(text, (folder / "notes").as_uri())  # and not its name among the words
+    wait_for(lambda: v.text(text) == words)
+    assert v.drop(text, (DEMO / "single").as_uri())
+    wait_for(lambda: v.title() == "single")
+    long = words * 28000
+    v.key("ctrl+l", "ctrl+a")
+    v.paste(long)
+    v.notice("^Long text: only its beginning is shown")
+    v.notice("^prompt, 1.0.MB$")
+    wait_for(lambda: long.startswith(v.text(text)))
+    v.run()
+    v.notice(r"^64 of \d{6} tokens run")
+    v.key("ctrl+l")
+    v.paste(words)
+    wait_for(lambda: v.text(text) == words)
+    v.close()
+
+
+@case
+def nowhere_to_write(start, folder):
+    """A full disk, then a folder that cannot be written: one sentence, and nothing half written."""
+    place = folder / "place"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12k", "none", place], capture_output=True).returncode != 0:
+        raise Missing("no file system can be mounted here")
+    try:
+        v = start(DEMO / "mhar", tokens=256)
+        v.run()
+        (place / "old.csv").write_text("kept")
+        for mode, said in (("rw", "No space left on device; free some space or choose another folder"), ("ro", "Read-only file system")):
+            subprocess.run(["mount", "-o", f"remount,{mode}", place], check=True)
+            for keys, name in (("ctrl+e", "a.pdf"), ("ctrl+shift+e", "a.csv"), ("ctrl+s", "a.h5")):
+                v.choose(v.dialog(keys), place / name, "Save$")
+                v.undialog()
+                v.notice(f"^cannot write {place / name}: .*{said}")
+                v.find("push button", "^Choose another place")
+                assert [p.name for p in place.iterdir()] == ["old.csv"], (name, list(place.iterdir()))
+        assert (place / "old.csv").read_text() == "kept"
+        v.close()
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
 
 
 if __name__ == "__main__":

@@ -153,14 +153,14 @@ test_disagreement (void)
 
   add_null (set, 0.025);
   says (set, NULL, MHAR_PAGE_DISAGREEMENT, 1, 0, 0,
-        "L0.mlp: its heads disagree by 0.0500 [0.0400, 0.0600] nat, its null by 0.0200 ± 0.0100 — above its null (p = "
+        "L0.mlp: its heads disagree by 0.0500 [0.0400, 0.0600] nat, its null (random queries) by 0.0200 ± 0.0100 — above its null (p = "
         "0.025)");
   mhar_dataset_get (set, "head_js_p_value")->data.f64[1] = 0.42;
   says (set, NULL, MHAR_PAGE_DISAGREEMENT, 1, 0, 0,
-        "L0.mlp: its heads disagree by 0.0500 [0.0400, 0.0600] nat, its null by 0.0200 ± 0.0100 — not distinguishable "
+        "L0.mlp: its heads disagree by 0.0500 [0.0400, 0.0600] nat, its null (random queries) by 0.0200 ± 0.0100 — not distinguishable "
         "from its null (p = 0.42)");
   says (none, NULL, MHAR_PAGE_DISAGREEMENT, 1, 0, 0,
-        "L0.mlp: its heads disagree by 0.0500 nat, its null by 0.0200 ± 0.0100 — this run holds no p-value");
+        "L0.mlp: its heads disagree by 0.0500 nat, its null (random queries) by 0.0200 ± 0.0100 — this run holds no p-value");
   says (set, NULL, MHAR_PAGE_DISAGREEMENT, 0, 0, 0, "L0.attn has one source: there is nothing to disagree about");
 }
 

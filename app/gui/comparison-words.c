@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "app/gui/comparison-words.h"
+
+#include "app/gui/display.h"
+#include "app/gui/verdict-words.h"
+#include "probes/compare.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+
+/* "0→3, 1→2". */
+static void
+append_heads (GString *words, const MharDataset *compare)
+{
+  gsize heads = 0;
+  const gint32 *match = mhar_comparison_matching (compare, FALSE, &heads);
+  g_autoptr (GString) pairs = g_string_new (NULL);
+
+  for (gsize h = 0; match != NULL && h < heads; h++)
+    g_string_append_printf (pairs, "%s%" G_GSIZE_FORMAT "→%d", h > 0 ? ", " : "", h, match[h]);
+  if (match != NULL)
+    g_string_append_printf (words, _("Each head of A stands beside the head of B that reads most like it: %s. "), pairs->str);
+}
+
+char *
+mhar_comparison_words (const MharDataset *compare)
+{
+  gboolean heads = isfinite (mhar_dataset_real (compare, "js_matched", NAN));
+  double distance = mhar_dataset_real (compare, heads ? "js_matched" : "js_consensus", NAN);
+  double null = mhar_dataset_real (compare, heads ? "null_js" : "null_js_consensus", NAN);
+  double ratio = mhar_dataset_real (compare, heads ? "js_ratio" : "js_ratio_consensus", NAN);
+  double p = mhar_dataset_real (compare, heads ? "p_value" : "p_value_consensus", NAN);
+  g_autofree char *apart = mhar_display_number (distance, 4, FALSE), *halves = mhar_display_number (null, 4, FALSE);
+  g_autofree char *p_shown = mhar_p_value_shown (p);
+  GString *words = g_string_new (NULL);
+
+  if (heads)
+    append_heads (words, compare);
+  g_string_append_printf (words, heads ? _("They lie %s nat apart") : _("The mean heads lie %s nat apart"), apart);
+  if (!isfinite (null))
+    g_string_append (words, _("; one window is too little to say what the text alone does."));
+  else if (isfinite (p))
+    g_string_append_printf (words, _(", %.1f times what two halves of the text make of one checkpoint (%s; p = %s)."), ratio, halves,
+                            p_shown);
+  else
+    g_string_append_printf (words, _(", %.1f times what two halves of the text make of one checkpoint (%s)."), ratio, halves);
+  return g_string_free (words, FALSE);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What mhar-probe --compare found, in a few sentences. */
+#pragma once
+
+#include "core/field.h"
+
+G_BEGIN_DECLS
+
+/* Which heads stand beside which, how far apart the two checkpoints read, and how that compares with one text's two halves, of a
+ * dataset "compare" (probes/compare.h). g_free. */
+char *mhar_comparison_words (const MharDataset *compare);
+
+G_END_DECLS
