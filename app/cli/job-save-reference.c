@@ -12,7 +12,6 @@
 #include "core/output-target.h"
 #include "probes/run.h"
 
-#include <glib/gstdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,11 +81,8 @@ fill (File *file, MharForward *forward, const MharPlan *plan, const gint32 *ids,
 static gboolean
 write_file (const File *file, const char *path, GError **error)
 {
-  guint mode;
-  g_autofree char *target = mhar_output_target (path, &mode, error);
   char *text = json_dumps (file->header, JSON_COMPACT);
   g_autoptr (GString) whole = g_string_new (NULL);
-  g_autoptr (GError) local = NULL;
   guint64 length = 0;
 
   g_string_append_len (whole, (const char *)&length, sizeof length);
@@ -97,15 +93,7 @@ write_file (const File *file, const char *path, GError **error)
   length = GUINT64_TO_LE (whole->len - sizeof length);
   memcpy (whole->str, &length, sizeof length);
   g_string_append_len (whole, (const char *)file->data->data, file->data->len);
-  if (target == NULL)
-    return FALSE;
-  if (!g_file_set_contents_full (target, whole->str, (gssize)whole->len,
-                                 G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, mode ? (int)mode : 0666,
-                                 &local))
-    return mhar_cannot_write (path, error, local->message);
-  if (mode) /* which the umask may have cut */
-    (void)!g_chmod (target, (int)mode);
-  return TRUE;
+  return mhar_output_write (path, whole->str, whole->len, error);
 }
 
 /* The first window's ids, checked. */

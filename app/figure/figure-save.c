@@ -8,7 +8,6 @@
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
-#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -181,27 +180,6 @@ render_all (const GPtrArray *drawings, Format format, const char *path, GError *
   return g_steal_pointer (&files);
 }
 
-static gboolean
-write_file (const char *path, const GByteArray *bytes, GError **error)
-{
-  g_autoptr (GError) local = NULL;
-  guint mode;
-  g_autofree char *target = mhar_output_target (path, &mode, error);
-
-  if (!target)
-    return FALSE;
-  /* Written beside, fsynced, renamed, and the folder fsynced. */
-  if (!g_file_set_contents_full (target, (const char *)bytes->data, bytes->len,
-                                 G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, mode ? (int)mode : 0666,
-                                 &local)) {
-    g_set_error (error, MHAR_ERROR, MHAR_ERROR_RUN, "cannot write the figure: %s", local->message);
-    return FALSE;
-  }
-  if (mode) /* which the umask may have cut */
-    (void)!g_chmod (target, (int)mode);
-  return TRUE;
-}
-
 char *
 mhar_figure_file_name (const char *path, guint i, guint n)
 {
@@ -229,7 +207,9 @@ mhar_figure_save_pages (const char *path, const MharFigurePage *pages, guint n, 
   for (guint i = 0; i < files->len; i++) {
     g_autofree char *name = mhar_figure_file_name (path, i, files->len);
 
-    if (!write_file (name, files->pdata[i], error))
+    const GByteArray *bytes = files->pdata[i];
+
+    if (!mhar_output_write (name, bytes->data, bytes->len, error))
       return FALSE;
   }
   return TRUE;

@@ -2,7 +2,6 @@
 #include "app/gui/target-guard.h"
 
 #include "core/error.h"
-#include "core/output-target.h"
 
 #include <glib/gi18n.h>
 #include <glib/gstdio.h>
@@ -46,15 +45,4 @@ mhar_target_is_free (const char *path, const MharOpened *opened, GError **error)
         return refuse (path, error);
   }
   return mhar_target_is_not (path, mhar_opened_path (opened), error);
-}
-
-gboolean
-mhar_target_write (const char *path, const char *text, GError **error)
-{
-  guint mode;
-  g_autofree char *target = mhar_output_target (path, &mode, error);
-
-  return target != NULL
-         && g_file_set_contents_full (target, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, mode != 0 ? (int)mode : 0666,
-                                      error);
 }

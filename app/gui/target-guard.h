@@ -12,8 +12,4 @@ gboolean mhar_target_is_free (const char *path, const MharOpened *opened, GError
 /* Likewise of one file that is read; `input` may be NULL. */
 gboolean mhar_target_is_not (const char *path, const char *input, GError **error);
 
-/* Writes `text` to the file that `path` is or leads to; what it replaces keeps its permissions and is there until the new
- * one is whole. Errors as mhar_output_target; those of writing as GLib has them. */
-gboolean mhar_target_write (const char *path, const char *text, GError **error);
-
 G_END_DECLS

@@ -6,6 +6,7 @@
 #include "app/gui/run-file.h"
 #include "app/gui/saving.h"
 #include "app/gui/target-guard.h"
+#include "core/output-target.h"
 
 #include <glib/gi18n.h>
 #include <string.h>
@@ -65,7 +66,7 @@ save_numbers (MharWindow *self, const char *path, GError **error)
   g_autoptr (MharNumbers) numbers = mhar_centre_get_numbers (self->centre);
   g_autofree char *csv = mhar_numbers_csv (numbers);
 
-  mhar_target_write (path, csv, error);
+  mhar_output_write (path, csv, strlen (csv), error);
 }
 
 static void
