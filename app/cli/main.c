@@ -142,10 +142,9 @@ int
 main (int argc G_GNUC_UNUSED, char **argv)
 {
   g_autoptr (GError) error = NULL;
-  /* Not freed: the signal thread may hold it to the end. */
-  GCancellable *cancellable = g_cancellable_new ();
-  cancellable = g_cancellable_new ();
+  static GCancellable *cancellable; /* not freed: the signal thread may hold it to the end */
 
+  cancellable = g_cancellable_new ();
   hold_standard_streams ();
   mhar_guard_install ("mhar-probe");
   setlocale (LC_CTYPE, ""); /* and no more: numbers are data, and messages are in one language */
