@@ -98,7 +98,7 @@ say_path (const char *path)
 {
   char plain[512];
   gsize n = 0;
-  for (; path[n] != '\0' && n < sizeof plain - 1; n++)
+  for (; n < sizeof plain - 1 && path[n] != '\0'; n++)
     plain[n] = (guint8)path[n] < 0x20 || path[n] == 0x7f ? '?' : path[n];
   plain[n] = '\0';
   say (plain);
