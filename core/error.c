@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/error.h"
 
-G_DEFINE_QUARK (mhar-error, mhar_error)
+/* Looked up each time: G_DEFINE_QUARK keeps the number in a variable that threads read and set in no order. */
+GQuark
+mhar_error_quark (void)
+{
+  return g_quark_from_static_string ("mhar-error-quark");
+}
 
 gboolean
 mhar_bad_input (GError **error, const char *format, ...)
