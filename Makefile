@@ -76,4 +76,4 @@ screenshots: gui-test-packages build
 	@screenshots/window.sh $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-lint

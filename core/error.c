@@ -3,7 +3,12 @@
 
 #include <string.h>
 
-G_DEFINE_QUARK (mhar-error, mhar_error)
+/* Looked up each time: G_DEFINE_QUARK keeps the number in a variable that threads read and set in no order. */
+GQuark
+mhar_error_quark (void)
+{
+  return g_quark_from_static_string ("mhar-error-quark");
+}
 
 /* Messages hold names and words of files, which may be anything: one line is what a reader is shown. */
 static void G_GNUC_PRINTF (3, 0)

@@ -28,7 +28,7 @@ struct Mapped {
 static Mapped *newest;    /* atomic */
 static char *temp[TEMPS]; /* atomic */
 static const char *program_name;
-static gboolean done;
+static gint done; /* atomic */
 
 void
 mhar_guard_map (const char *path, const void *start, gsize bytes)
@@ -98,7 +98,7 @@ say_path (const char *path)
 {
   char plain[512];
   gsize n = 0;
-  for (; path[n] != '\0' && n < sizeof plain - 1; n++)
+  for (; n < sizeof plain - 1 && path[n] != '\0'; n++)
     plain[n] = (guint8)path[n] < 0x20 || path[n] == 0x7f ? '?' : path[n];
   plain[n] = '\0';
   say (plain);
@@ -147,12 +147,25 @@ on_bus_error (int number, siginfo_t *info, void *context)
 static void
 on_exit_early (void)
 {
-  if (done)
+  if (g_atomic_int_get (&done))
     return;
   remove_temps ();
   say (program_name);
   say (": a library ended the program, most likely for want of memory; end other programs and run anew\n");
   _exit (EXIT_RUN);
+}
+
+void
+mhar_guard_leave (int status, const char *why)
+{
+  if (g_atomic_int_get (&done))
+    return;
+  remove_temps ();
+  say (program_name);
+  say (": ");
+  say (why);
+  say ("\n");
+  _exit (status);
 }
 
 void
@@ -172,5 +185,5 @@ mhar_guard_install (const char *program)
 void
 mhar_guard_done (void)
 {
-  done = TRUE;
+  g_atomic_int_set (&done, TRUE);
 }

@@ -27,6 +27,10 @@ void mhar_guard_install (const char *program);
 /* The end of main: an exit from here on is no library's. */
 void mhar_guard_done (void);
 
+/* Removes unfinished files, prints "PROGRAM: WHY" and ends the program with `status` at once, whatever its other threads wait
+ * for. Returns where the end of main was reached: that is near. After mhar_guard_install; any thread. */
+void mhar_guard_leave (int status, const char *why);
+
 /* MHAR_ERROR_INPUT naming a mapped file that has fewer bytes now: what was read of it may have been zeros. One that was
  * replaced by another of its name is as it was for us. */
 gboolean mhar_guard_check (GError **error);

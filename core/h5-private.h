@@ -57,6 +57,7 @@ struct _MharH5Writer {
   char *shown;  /* the path, for messages */
   char *target; /* symbolic links followed */
   char *temp;
+  int lock; /* a descriptor that keeps it locked; −1: none */
   guint mode; /* permissions of the file replaced; 0 where there is none */
   MharH5Disk *disk;
   hid_t file;

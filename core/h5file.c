@@ -27,7 +27,7 @@ open_temp (MharH5Writer *writer, GError **error)
 
   if (fd < 0)
     return FALSE;
-  mhar_guard_temp (writer->temp);
+  writer->lock = fcntl (fd, F_DUPFD_CLOEXEC, 0); /* the disk closes its own before the file has its name */
   writer->disk = mhar_h5_disk_new (fd, TRUE);
   return TRUE;
 }
@@ -41,6 +41,7 @@ mhar_h5_writer_new (const char *path, GError **error)
   writer->path = g_strdup (path);
   writer->shown = g_filename_display_name (path);
   writer->file = H5I_INVALID_HID;
+  writer->lock = -1;
   writer->streams = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, mhar_h5_stream_free);
   writer->target = mhar_output_target (path, &writer->mode, error);
   if (writer->target == NULL || !open_temp (writer, error))
@@ -53,13 +54,22 @@ mhar_h5_writer_new (const char *path, GError **error)
   return g_steal_pointer (&writer);
 }
 
+/* The unfinished file is no more: it has its name, where HDF5 will want to lock it, or was removed. */
+static void
+forget_temp (MharH5Writer *writer)
+{
+  mhar_guard_forget (writer->temp);
+  g_clear_pointer (&writer->temp, g_free);
+  if (writer->lock >= 0)
+    close (g_steal_fd (&writer->lock));
+}
+
 /* Removes what is not to become the file. Returns FALSE. */
 static gboolean
 discard (MharH5Writer *writer)
 {
   g_unlink (writer->temp);
-  mhar_guard_forget (writer->temp);
-  g_clear_pointer (&writer->temp, g_free);
+  forget_temp (writer);
   return FALSE;
 }
 
@@ -75,22 +85,6 @@ finish (MharH5Writer *writer, GError **error)
   if (closed < 0 || mhar_h5_disk_errno (writer->disk) != 0 || !mhar_h5_disk_sync (writer->disk))
     return mhar_h5_write_failed (writer, error, "its last part");
   return TRUE;
-}
-
-/* Makes the new name last through a crash. A folder that cannot be read, or a file system that cannot sync one, is no
- * reason to fail. */
-static gboolean
-sync_folder (const char *target)
-{
-  g_autofree char *folder = g_path_get_dirname (target);
-  int fd = g_open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-  if (fd < 0)
-    return TRUE;
-  gboolean good = fsync (fd) == 0 || errno == EINVAL || errno == ENOTSUP;
-  int code = errno;
-  close (fd);
-  errno = code;
-  return good;
 }
 
 gboolean
@@ -109,10 +103,9 @@ mhar_h5_writer_commit (MharH5Writer *writer, GError **error)
     mhar_h5_write_refused (writer, error, "%s", g_strerror (errno));
     return discard (writer);
   }
-  mhar_guard_forget (writer->temp);
-  g_clear_pointer (&writer->temp, g_free);
+  forget_temp (writer);
   /* The new file is whole and the old one gone: it stays, though a crash now might still undo the rename. */
-  if (!sync_folder (writer->target))
+  if (!mhar_output_sync_folder (writer->target))
     return mhar_h5_write_refused (writer, error, "its folder cannot be synchronised (%s)", g_strerror (errno));
   return TRUE;
 }

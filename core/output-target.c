@@ -2,11 +2,14 @@
 #include "core/output-target.h"
 
 #include "core/error.h"
+#include "core/file-guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,19 +63,90 @@ mhar_output_target (const char *path, guint *mode, GError **error)
   return target;
 }
 
+/* ---- files that are not finished: .NAME.mhar-XXXXXX, locked by whoever writes them ---- */
+
+#define MARK ".mhar-"
+#define RANDOM "XXXXXX"
+#define TRIES 100 /* against processes that take a new file for a dead one's before it is locked */
+
+gboolean
+mhar_output_is_unfinished (const char *name)
+{
+  gsize length = strlen (name), tail = strlen (MARK RANDOM);
+
+  if (name[0] != '.' || length <= tail || strncmp (name + length - tail, MARK, strlen (MARK)) != 0)
+    return FALSE;
+  for (const char *c = name + length - strlen (RANDOM); *c != '\0'; c++)
+    if (!g_ascii_isalnum (*c))
+      return FALSE;
+  return TRUE;
+}
+
+/* Removes the file if it is the user's own and nobody holds its lock. Where locks cannot be had, nothing is removed. */
+static void
+remove_if_dead (const char *path)
+{
+  struct stat status;
+
+  if (g_lstat (path, &status) != 0 || !S_ISREG (status.st_mode) || status.st_uid != geteuid ())
+    return;
+  int fd = g_open (path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+  if (fd < 0)
+    return;
+  if (flock (fd, LOCK_EX | LOCK_NB) == 0)
+    g_unlink (path);
+  close (fd);
+}
+
+/* What processes that were killed left of the file whose unfinished names begin with `start`. */
+static void
+remove_leftovers (const char *folder, const char *start)
+{
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+
+  for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;) {
+    g_autofree char *path = g_build_filename (folder, name, NULL);
+    if (strlen (name) == strlen (start) + strlen (RANDOM) && g_str_has_prefix (name, start)
+        && mhar_output_is_unfinished (name))
+      remove_if_dead (path);
+  }
+}
+
+/* A new file, locked; -1 and errno. */
+static int
+make_locked (const char *folder, const char *start, char **made)
+{
+  for (guint i = 0; i < TRIES; i++) {
+    g_autofree char *name = g_strconcat (start, RANDOM, NULL), *path = g_build_filename (folder, name, NULL);
+    struct stat status;
+    int fd = g_mkstemp_full (path, O_RDWR | O_CLOEXEC, 0666);
+    if (fd < 0)
+      return -1;
+    /* A file system without locks is no reason to fail: there nobody removes what is left. */
+    gboolean taken = flock (fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && g_lstat (path, &status) == 0) {
+      *made = g_steal_pointer (&path);
+      return fd;
+    }
+    close (fd);
+  }
+  errno = EAGAIN;
+  return -1;
+}
+
 int
 mhar_output_temporary (const char *path, const char *target, guint mode, char **temporary, GError **error)
 {
   g_autofree char *folder = g_path_get_dirname (target), *name = g_path_get_basename (target);
   /* Cut, because a name may already be as long as a file system allows. */
-  g_autofree char *hidden = g_strdup_printf (".%.200s.XXXXXX", name);
-  g_autofree char *made = g_build_filename (folder, hidden, NULL);
-  int fd = g_mkstemp_full (made, O_RDWR | O_CLOEXEC, 0666);
+  g_autofree char *start = g_strdup_printf (".%.200s" MARK, name);
 
+  remove_leftovers (folder, start);
+  int fd = make_locked (folder, start, temporary);
   if (fd >= 0) {
+    mhar_guard_temp (*temporary);
     if (mode != 0)
       (void)!fchmod (fd, mode); /* some file systems have no permissions: no reason to fail */
-    *temporary = g_steal_pointer (&made);
     return fd;
   }
   int code = errno;
@@ -83,20 +157,6 @@ mhar_output_temporary (const char *path, const char *target, guint mode, char **
             : g_strdup_printf ("there is no folder %s; make it first", shown);
   mhar_cannot_write (path, error, why);
   return -1;
-}
-
-gboolean
-mhar_output_check (const char *path, GError **error)
-{
-  guint mode;
-  g_autofree char *target = mhar_output_target (path, &mode, error), *temporary = NULL;
-  int fd = target != NULL ? mhar_output_temporary (path, target, mode, &temporary, error) : -1;
-
-  if (fd < 0)
-    return FALSE;
-  close (fd);
-  g_unlink (temporary);
-  return TRUE;
 }
 
 const char *
@@ -116,35 +176,66 @@ mhar_write_remedy (int code)
   }
 }
 
-/* GLib names the file that is written beside, which is nobody's business: only the reason behind it is kept. */
-static gboolean
-fail (const char *path, const GError *local, GError **error)
+gboolean
+mhar_output_fill (int fd, const void *data, gsize length)
 {
-  const char *last = g_strrstr (local->message, ": ");
-  gboolean of_file = local->domain == G_FILE_ERROR;
-  int code = !of_file                                    ? 0
-             : local->code == (int) G_FILE_ERROR_NOSPC ? ENOSPC
-             : local->code == (int) G_FILE_ERROR_ROFS  ? EROFS
-             : local->code == (int) G_FILE_ERROR_ACCES ? EACCES
-                                                         : 0;
-  g_autofree char *why = g_strconcat (last != NULL ? last + 2 : local->message, mhar_write_remedy (code), NULL);
+  for (gsize done = 0; done < length;) {
+    gssize n = write (fd, (const char *)data + done, MIN (length - done, 1u << 30));
+    if (n < 0 && errno != EINTR)
+      return FALSE;
+    done += (gsize)MAX (n, 0);
+  }
+  return fsync (fd) == 0;
+}
 
-  return mhar_cannot_write (path, error, why);
+gboolean
+mhar_output_sync_folder (const char *target)
+{
+  g_autofree char *folder = g_path_get_dirname (target);
+  int fd = g_open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (fd < 0)
+    return TRUE;
+  gboolean good = fsync (fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+  int code = errno;
+  close (fd);
+  errno = code;
+  return good;
 }
 
 gboolean
 mhar_output_write (const char *path, const void *data, gsize length, GError **error)
 {
-  g_autoptr (GError) local = NULL;
   guint mode;
-  g_autofree char *target = mhar_output_target (path, &mode, error);
+  g_autofree char *target = mhar_output_target (path, &mode, error), *temporary = NULL;
+  int fd = target != NULL ? mhar_output_temporary (path, target, mode, &temporary, error) : -1;
 
-  if (target == NULL)
+  if (fd < 0)
     return FALSE;
-  if (!g_file_set_contents_full (target, data, (gssize) length, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE,
-                                 mode != 0 ? (int) mode : 0666, &local))
-    return fail (path, local, error);
-  if (mode != 0) /* which the umask may have cut */
-    (void) !g_chmod (target, (int) mode);
+  gboolean good = mhar_output_fill (fd, data, length) && g_rename (temporary, target) == 0;
+  int code = errno;
+  if (!good)
+    g_unlink (temporary);
+  mhar_guard_forget (temporary);
+  close (fd);
+  if (good && !mhar_output_sync_folder (target)) {
+    code = errno;
+    good = FALSE;
+  }
+  g_autofree char *why = good ? NULL : g_strconcat (g_strerror (code), mhar_write_remedy (code), NULL);
+  return good || mhar_cannot_write (path, error, why);
+}
+
+gboolean
+mhar_output_check (const char *path, GError **error)
+{
+  guint mode;
+  g_autofree char *target = mhar_output_target (path, &mode, error), *temporary = NULL;
+  int fd = target != NULL ? mhar_output_temporary (path, target, mode, &temporary, error) : -1;
+
+  if (fd < 0)
+    return FALSE;
+  g_unlink (temporary);
+  mhar_guard_forget (temporary);
+  close (fd);
   return TRUE;
 }

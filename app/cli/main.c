@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define EXIT_INTERRUPTED 130
+#define PATIENCE 5 /* seconds from a signal to the end, however slowly a disk or a network answers */
 
 /* Keeps 0, 1 and 2 from being given to a file that is opened later and then written to as standard output: what was
  * closed becomes a descriptor on which reading or writing fails. */
@@ -40,7 +41,8 @@ stop_signals (sigset_t *set)
 }
 
 /* Waits for a signal in a thread of its own and cancels: a handler could not, since cancelling takes locks. Later ones
- * stay blocked, so that nothing disturbs the tidying up. */
+ * stay blocked, so that nothing disturbs the tidying up. A thread that waits for a page of a mapped file sees no cancelling:
+ * when there is no end after a while, this makes one. */
 static void *
 wait_for_signal (void *cancellable)
 {
@@ -48,8 +50,12 @@ wait_for_signal (void *cancellable)
   int number;
 
   stop_signals (&set);
-  if (sigwait (&set, &number) == 0)
-    g_cancellable_cancel (cancellable);
+  if (sigwait (&set, &number) != 0)
+    return NULL;
+  g_cancellable_cancel (cancellable);
+  for (guint left = PATIENCE; left > 0;)
+    left = sleep (left);
+  mhar_guard_leave (EXIT_INTERRUPTED, "interrupted, and ended while it waited for a disk or computed; unfinished files were removed");
   return NULL;
 }
 
@@ -136,9 +142,9 @@ int
 main (int argc G_GNUC_UNUSED, char **argv)
 {
   g_autoptr (GError) error = NULL;
-  /* Not freed: the signal thread may hold it to the end. */
-  GCancellable *cancellable = g_cancellable_new ();
+  static GCancellable *cancellable; /* not freed: the signal thread may hold it to the end */
 
+  cancellable = g_cancellable_new ();
   hold_standard_streams ();
   mhar_guard_install ("mhar-probe");
   setlocale (LC_CTYPE, ""); /* and no more: numbers are data, and messages are in one language */

@@ -2,10 +2,10 @@
 /* The files of a report: written beside their names, and renamed only when all of them are whole. */
 #include "app/cli/report.h"
 #include "core/error.h"
+#include "core/file-guard.h"
 #include "core/output-target.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@ static const char *const names[] = { "report.html", "report.pdf", "report.h5" };
 
 struct _MharReportFiles {
   char *targets[FILES], *temporaries[FILES]; /* a temporary is NULL once it has its name */
+  int fds[FILES];                            /* each keeps its temporary locked */
 };
 
 char *
@@ -30,8 +31,11 @@ mhar_report_files_free (MharReportFiles *files)
   if (files == NULL)
     return;
   for (guint i = 0; i < FILES; i++) {
-    if (files->temporaries[i] != NULL)
+    if (files->temporaries[i] != NULL) {
       g_unlink (files->temporaries[i]);
+      mhar_guard_forget (files->temporaries[i]);
+      close (files->fds[i]);
+    }
     g_free (files->temporaries[i]);
     g_free (files->targets[i]);
   }
@@ -55,18 +59,6 @@ mhar_report_folder (const char *folder, gboolean *made, GError **error)
 }
 
 static gboolean
-write_all (int fd, const GByteArray *bytes)
-{
-  for (gsize done = 0; done < bytes->len;) {
-    gssize n = write (fd, bytes->data + done, bytes->len - done);
-    if (n < 0 && errno != EINTR)
-      return FALSE;
-    done += (gsize)MAX (n, 0);
-  }
-  return fsync (fd) == 0;
-}
-
-static gboolean
 stage (MharReportFiles *files, guint i, const char *folder, const GByteArray *bytes, GError **error)
 {
   g_autofree char *path = mhar_report_file (folder, i);
@@ -75,13 +67,10 @@ stage (MharReportFiles *files, guint i, const char *folder, const GByteArray *by
   files->targets[i] = mhar_output_target (path, &mode, error);
   if (files->targets[i] == NULL)
     return FALSE;
-  int fd = mhar_output_temporary (path, files->targets[i], mode, &files->temporaries[i], error);
-  if (fd < 0)
+  files->fds[i] = mhar_output_temporary (path, files->targets[i], mode, &files->temporaries[i], error);
+  if (files->fds[i] < 0)
     return FALSE;
-  gboolean good = write_all (fd, bytes);
-  int why = errno;
-  good = close (fd) == 0 && good;
-  return good || mhar_cannot_write (path, error, g_strerror (why));
+  return mhar_output_fill (files->fds[i], bytes->data, bytes->len) || mhar_cannot_write (path, error, g_strerror (errno));
 }
 
 MharReportFiles *
@@ -103,13 +92,10 @@ mhar_report_publish (MharReportFiles *files, GError **error)
   for (guint i = 0; i < FILES; i++) {
     if (g_rename (files->temporaries[i], files->targets[i]) != 0)
       return mhar_cannot_write (files->targets[i], error, g_strerror (errno));
+    mhar_guard_forget (files->temporaries[i]);
     g_clear_pointer (&files->temporaries[i], g_free);
+    close (files->fds[i]);
   }
-  g_autofree char *place = g_path_get_dirname (files->targets[0]);
-  int fd = g_open (place, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-  if (fd >= 0) {
-    (void)!fsync (fd);
-    close (fd);
-  }
+  (void)!mhar_output_sync_folder (files->targets[0]);
   return TRUE;
 }

@@ -4,6 +4,7 @@
 #include "app/cli/run-identity.h"
 #include "app/cli/run-lock.h"
 #include "core/error.h"
+#include "core/output-target.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -49,9 +50,7 @@ number_of (const char *name)
   if (strlen (name) == 9 && g_str_has_suffix (name, ".h5")
       && g_ascii_string_to_unsigned (digits, 10, 0, 999999, &number, NULL))
     return (gint64)number;
-  gboolean unfinished
-      = name[0] == '.' && strlen (name) > 7 && name[strlen (name) - 7] == '.' && strstr (name, ".h5.") != NULL;
-  return unfinished || strcmp (name, STATE) == 0 ? -1 : -2;
+  return mhar_output_is_unfinished (name) || strcmp (name, STATE) == 0 ? -1 : -2;
 }
 
 /* Removes what a run that died has left behind: unfinished files, and segments from `first` on; with `state` that too.

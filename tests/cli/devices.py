@@ -9,8 +9,9 @@ FP32 = ["--precision", "fp32"]
 RUN = [MH, *SHORT[:-1], "cuda", *FP32, "--collinearity", "--reads"]
 
 
-def broken(how, *args, **kw):
-    return probe(*args, env={"MHAR_BACKEND_DIR": os.environ["MHAR_TEST_PLUGINS"], "MHAR_TEST_BREAK": how}, **kw)
+def broken(how, *args, devices=1, **kw):
+    return probe(*args, env={"MHAR_BACKEND_DIR": os.environ["MHAR_TEST_PLUGINS"], "MHAR_TEST_BREAK": how,
+                             "MHAR_TEST_DEVICES": str(devices)}, **kw)
 
 
 def outputs(folder):
@@ -74,6 +75,17 @@ def no_memory_once(scratch):
 
 
 add("no memory from any call on", fails_at_any_call, "full", "out of memory", *RUN)
+
+
+@case
+def several_devices(scratch):
+    """Three give the bits of one, and one that is lost among them ends the run."""
+    run = [MH, "--tokens", IDS, "--max-tokens", "700", "--context", "32", "--batch", "2", "--null-draws", "2", *FP32, "--collinearity", "--reads"]
+    one, three = (broken("none", *run, "--device", of, "--json", "-q", devices=3) for of in ("cuda:1", "cuda:all"))
+    assert one.code == three.code == 0, (one, three)
+    assert json.loads(one.out)["checkpoints"] == json.loads(three.out)["checkpoints"]
+    check_refusal(broken("lost:400", *run, "--device", "cuda:all", *outputs(scratch), devices=3), 1, "the device is lost")
+    assert not any(scratch.iterdir())
 
 
 @case

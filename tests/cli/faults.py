@@ -5,6 +5,7 @@ files should be, text that comes slowly."""
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import time
@@ -15,7 +16,7 @@ from harness import *
 
 PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 # Some seconds of work, in small batches: its progress line says that the model runs.
-LONG = ["--tokens", IDS, "--max-tokens", "25000", "--context", "128", "--batch", "4", "--null-draws", "64", "--device", "cpu",
+WORK = ["--tokens", IDS, "--max-tokens", "25000", "--context", "128", "--batch", "4", "--null-draws", "64", "--device", "cpu",
         "--progress", "always"]
 
 
@@ -41,7 +42,7 @@ def cut(scratch, name, size):
     place = scratch / "out"
     place.mkdir()
     (place / "run.h5").write_bytes(b"old")
-    process = start(model, *LONG, "-o", place / "run.h5", **PIPES)
+    process = start(model, *WORK, "-o", place / "run.h5", **PIPES)
     seen = b""
     while b" %" not in seen:
         part = os.read(process.stderr.fileno(), 4096)
@@ -63,7 +64,7 @@ for size in (0, 4096, SIZE // 2, SIZE - 8192, SIZE - 1):
 @case
 def a_file_replaced_by_another_is_as_it_was(scratch):
     model = copy_checkpoint(MH, scratch / "m")
-    process = start(model, *SHORT, *LONG[2:4], "-o", scratch / "run.h5", **PIPES)
+    process = start(model, *SHORT, *WORK[2:4], "-o", scratch / "run.h5", **PIPES)
     time.sleep(0.1)
     (scratch / "new").write_bytes(b"x")
     os.replace(scratch / "new", model / "model.safetensors")
@@ -94,12 +95,51 @@ def killed_at_random_moments(scratch):
         new += whole(scratch / "run.h5", old)
         figure = (scratch / "f.svg").read_bytes()
         assert figure == b"old" or figure.rstrip().endswith(b"</svg>")
-        for p in scratch.iterdir():  # SIGKILL leaves unfinished files under other names
-            if p.name not in ("run.h5", "f.svg"):
-                assert p.name.startswith((".run.h5.", "f.svg.", ".")), p.name
-                p.unlink()
+        left = [name for name in listing(scratch) if name not in ("run.h5", "f.svg")]
+        of = [re.fullmatch(r"\.(run\.h5|f\.svg)\.mhar-\w{6}", name)[1] for name in left]
+        assert len(of) == len(set(of)), left  # each run has removed what the one before it left
     print(f"# new in {new} of {times}")
     assert 0 < new < times
+
+
+def unfinished(folder):
+    return [p for p in folder.iterdir() if ".mhar-" in p.name]
+
+
+def write_slowly(scratch):
+    """A run whose unfinished file is there and grows for some seconds."""
+    process = start(MH, *WORK, "--save-weights", "-o", scratch / "run.h5", **PIPES)
+    while not any(p.stat().st_size for p in unfinished(scratch)):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    return process
+
+
+@case
+def what_a_killed_run_leaves_the_next_removes(scratch):
+    process = write_slowly(scratch)
+    process.kill()
+    process.communicate()
+    assert len(unfinished(scratch)) == 1 and listing(scratch) == [unfinished(scratch)[0].name]
+    others = [".f.svg.AbC123", ".f.svg.mhar-AbC12", ".f.svg.mhar-AbC1234", ".f.svg.mhar-AbC.12", ".g.svg.mhar-AbC123", "f.svg.mhar-AbC123"]
+    for name in [*others, ".f.svg.mhar-AbC123"]:
+        (scratch / name).write_bytes(b"x")
+    (scratch / ".f.svg.mhar-folder").mkdir()
+    (scratch / ".f.svg.mhar-linked").symlink_to(others[0])
+    succeed(MH, *SHORT, "--collinearity", "-o", scratch / "run.h5", "--figure", scratch / "f.svg")
+    assert listing(scratch) == sorted([*others, ".f.svg.mhar-folder", ".f.svg.mhar-linked", "f.svg", "run.h5"]), listing(scratch)
+
+
+@case
+def what_a_live_run_writes_stays(scratch):
+    slow = write_slowly(scratch)
+    mine = unfinished(scratch)
+    succeed(FULL, *SHORT, "-o", scratch / "run.h5")
+    assert slow.poll() is None and unfinished(scratch) == mine, listing(scratch)
+    _, err = slow.communicate(timeout=120)
+    assert slow.returncode == 0 and listing(scratch) == ["run.h5"], (slow.returncode, err, listing(scratch))
+    with h5py.File(scratch / "run.h5") as f:
+        assert f["checkpoint_0"].attrs["path"] == str(MH)
 
 
 @case

@@ -6,6 +6,8 @@
  *   MHAR_FAULT=CALL:N:0       nothing fails (to count)
  *   MHAR_FAULT=short          read, pread, write and pwrite of such files move at most 7 bytes
  *   MHAR_FAULT=interrupted    every second one of them is interrupted (EINTR)
+ *   MHAR_FAULT=slow:N:SECONDS  such files are mapped, and from the N-th page on that is looked at each takes that long, as over a
+ *                             network
  *   MHAR_FAULT=alloc:N:WHERE  the N-th allocation fails that is asked for from WHERE: a part of the path of the program
  *                             or library whose code calls malloc, calloc, realloc or aligned_alloc
  *   MHAR_FAULT_COUNT=FILE     how many calls there were is added there as a line when a process ends
@@ -14,8 +16,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,10 +190,51 @@ int open (const char *path, int flags, ...)
   return open_with (path, flags, mode);
 }
 
+/* ---- pages that come slowly: they are there, but forbidden until somebody looks ---- */
+
+#define SLOW_MAPS 16
+
+static struct {
+  char *start;
+  size_t n;
+} slow_maps[SLOW_MAPS];
+static atomic_int n_slow_maps;
+
+static void on_look (int number, siginfo_t *info, void *context)
+{
+  (void) context;
+  char *at = info->si_addr, *page = (char *) ((uintptr_t) at & ~(uintptr_t) (sysconf (_SC_PAGESIZE) - 1));
+  for (int i = 0; i < atomic_load (&n_slow_maps); i++)
+    if (at >= slow_maps[i].start && at < slow_maps[i].start + slow_maps[i].n) {
+      if (atomic_fetch_add (&seen, 1) + 1 >= wanted)
+        sleep ((unsigned) code);
+      mprotect (page, (size_t) sysconf (_SC_PAGESIZE), PROT_READ);
+      return;
+    }
+  signal (number, SIG_DFL);
+}
+
+static void *slow_map (void *start, size_t n)
+{
+  struct sigaction look = { .sa_sigaction = on_look, .sa_flags = SA_SIGINFO | SA_NODEFER };
+  int i = atomic_load (&n_slow_maps);
+  if (start == MAP_FAILED || i == SLOW_MAPS)
+    return start;
+  slow_maps[i].start = start;
+  slow_maps[i].n = n;
+  atomic_store (&n_slow_maps, i + 1);
+  sigaction (SIGSEGV, &look, NULL);
+  mprotect (start, n, PROT_NONE);
+  return start;
+}
+
 void *mmap64 (void *at, size_t n, int protection, int flags, int fd, off64_t offset)
 {
-  return ready && fd >= 0 && ours (fd) && fails ("mmap") ? MAP_FAILED
-                                                         : REAL (mmap64) (at, n, protection, flags, fd, offset);
+  int mine = ready && fd >= 0 && ours (fd);
+  if (mine && fails ("mmap"))
+    return MAP_FAILED;
+  void *start = REAL (mmap64) (at, n, protection, flags, fd, offset);
+  return mine && strcmp (call, "slow") == 0 ? slow_map (start, n) : start;
 }
 
 void *mmap (void *at, size_t n, int protection, int flags, int fd, off_t offset)

@@ -5,8 +5,10 @@ read, write, fsync and rename of a run, or of many a sample (`make test-long`: m
 status 1 or 3, or is none the worse; the old output is whole or the new one is, and no unfinished file is left."""
 import errno
 import random
+import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(__import__("pathlib").Path(__file__).resolve().parent.parent / "cli"))
 import h5py
@@ -191,6 +193,25 @@ def standard_input_on_a_bad_disk(scratch):
         with open(text, "rb") as f:
             outs.append(faulty(place, how, *args, stdin=f)[0])
     assert outs[0].code == 0 and all(o.out == outs[0].out for o in outs), outs
+
+
+@case
+def interrupted_while_pages_come_slowly(scratch):
+    """A checkpoint on a network that does not answer: the thread that waits for a page cannot be told to stop."""
+    place = place_of(scratch)
+    for name in ("run.h5", "f.svg"):
+        (place / "out" / name).write_bytes(OLD)
+    for first in (1, 30):  # within the header, within the tensors
+        env = {"LD_PRELOAD": SHIM, "MHAR_FAULT": f"slow:{first}:600", "MHAR_FAULT_FOLDER": str(place), "MHAR_FAULT_COUNT": str(place / "count")}
+        process = start(*run_args(place), env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(2)
+        assert process.poll() is None, process.communicate()
+        since = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        print(f"# ended after {time.monotonic() - since:.1f} s")
+        assert process.returncode == 130 and out == b"" and err.startswith(b"mhar-probe: interrupted, and ended while"), (process.returncode, err)
+        assert listing(place / "out") == ["f.svg", "run.h5"] and all((place / "out" / n).read_bytes() == OLD for n in listing(place / "out"))
 
 
 @case

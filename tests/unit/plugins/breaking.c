@@ -6,9 +6,12 @@
  *   memory:N   the N-th call that makes something on the device, and only it: no memory
  *   full:N     the N-th call that makes something on the device, and every one after it: no memory
  *   driver     there is no device, because the driver is too old
- *   none       nothing */
+ *   none       nothing
+ *
+ * $MHAR_TEST_DEVICES is how many there are of it, 1 if it is not set. */
 #include "kernels/ops.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,22 +19,24 @@
 const MharOps *mhar_backend_get (void);
 
 static const MharOps *cpu;
-static long calls, makes, lost_at, memory_at, full_at;
-static const char *last_text; /* NULL: the CPU's own */
+static MharOps ops;
+static atomic_long calls, makes; /* of all devices, each in a thread of its own */
+static long lost_at, memory_at, full_at;
+static _Thread_local const char *last_text; /* NULL: the CPU's own */
 
 static int
 count_call (int making)
 {
+  long call = ++calls, made = making ? ++makes : 0;
+
   last_text = NULL;
-  calls++;
-  if (lost_at > 0 && calls >= lost_at) {
+  if (lost_at > 0 && call >= lost_at) {
     last_text = "the device is lost (unspecified launch failure)";
     return MHAR_FAILED;
   }
-  makes += making;
-  if (making && (makes == memory_at || (full_at > 0 && makes >= full_at))) {
+  if (making && (made == memory_at || (full_at > 0 && made >= full_at))) {
     last_text = "1 GiB wanted";
-    if (makes == memory_at)
+    if (made == memory_at)
       fputs ("broken once\n", stderr); /* the program need not say that it went on with less */
     return MHAR_NO_MEMORY;
   }
@@ -47,14 +52,22 @@ error_text (MharContext *c)
 static int
 device_count (int *count, char *err, size_t n)
 {
-  const char *how = getenv ("MHAR_TEST_BREAK");
+  const char *how = getenv ("MHAR_TEST_BREAK"), *devices = getenv ("MHAR_TEST_DEVICES");
 
-  *count = 1;
+  *count = devices != NULL ? atoi (devices) : 1;
   if (how == NULL || strcmp (how, "driver") != 0)
     return MHAR_OK;
   *count = 0;
   snprintf (err, n, "the driver is older than the CUDA runtime");
   return MHAR_NO_DEVICE;
+}
+
+/* Whatever its number, and the precision it would have, it is the CPU in fp32. */
+static int
+context_new (MharContext **out, int device, MharPrecision precision, char *err, size_t n)
+{
+  (void) device, (void) precision;
+  return cpu->context_new (out, 0, MHAR_PRECISION_F32, err, n);
 }
 
 /* `name` after a call that may be the one to fail. */
@@ -133,16 +146,16 @@ read_order (void)
     full_at = strtol (how + 5, NULL, 10);
 }
 
-const MharOps *
-mhar_backend_get (void)
+/* When it is loaded: devices are opened from several threads. */
+__attribute__ ((constructor)) static void
+fill (void)
 {
-  static MharOps ops;
-
   cpu = mhar_cpu_ops ();
   read_order ();
   ops = *cpu;
   ops.name = "cuda";
   ops.device_count = device_count;
+  ops.context_new = context_new;
   ops.error_text = error_text;
   ops.synchronize = synchronize;
   ops.buffer_new = buffer_new;
@@ -171,5 +184,10 @@ mhar_backend_get (void)
   ops.null_new = null_new;
   ops.null_run = null_run;
   ops.cosines = cosines;
+}
+
+const MharOps *
+mhar_backend_get (void)
+{
   return &ops;
 }
