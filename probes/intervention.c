@@ -153,8 +153,7 @@ mhar_interventions_parse (GPtrArray *list, MharInterventionKind kind, const char
     }
     for (guint i = 0; i < list->len; i++)
       if (strcmp (((const MharIntervention *)g_ptr_array_index (list, i))->spec, one->spec) == 0) {
-        g_set_error (error, MHAR_ERROR, MHAR_ERROR_USAGE, "--%s asks for %s twice; leave one of them out",
-                     kinds[kind].name, one->spec);
+        mhar_bad_usage (error, "--%s asks for %s twice; leave one of them out", kinds[kind].name, one->spec);
         intervention_free (one);
         g_ptr_array_set_size (list, (int)before);
         return FALSE;
