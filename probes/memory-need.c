@@ -7,15 +7,28 @@
 #include "probes/deviation.h"
 #include "probes/resample.h"
 
+#include <omp.h>
 #include <string.h>
 
 #define MIB ((guint64)1 << 20)
-/* What does not depend on the run: logits of the loss (16 MiB), widened weights, HDF5's chunks, figures. */
-#define FIXED (40 * MIB)
-/* What a thread of a CPU computes in. */
-#define PER_THREAD (6 * MIB)
+/* What does not depend on the run; what HDF5 keeps of a file that is written. */
+#define FIXED (3 * MIB / 2)
+#define FILE_WRITTEN (7 * MIB)
+/* What a thread of a CPU has for itself: its stack, and where OpenBLAS packs a product. */
+#define PER_THREAD (MIB / 2)
+/* Of kernels/cpu: tokens and logits of the loss at a time, weights widened at a time; tokens, logits and queries of a null's
+ * task; rows of an attention block. */
+#define LOSS_TOKENS 2048
+#define LOSS_LOGITS ((guint64)4 << 20)
+#define WIDENED ((guint64)2 << 20)
+#define NULL_TOKENS 64
+#define NULL_LOGITS ((guint64)1 << 20)
+#define NULL_QUERIES 40
+#define ATTENTION_ROWS 128
 /* Batches of a device that wait, are computed, and are being taken in. */
 #define IN_FLIGHT 4
+/* Of what is taken before. */
+#define STEP (2 * MIB)
 
 static guint64
 count_controls (const MharProbeSetup *s)
@@ -52,27 +65,91 @@ series_numbers (const MharProbeSetup *s)
          + (o->ablation_map ? 2 * s->n_sites * s->max_sources : 0);
 }
 
-/* Null queries, made and packed, and the weights that they give. */
+/* Whether null queries of a site are scored. */
+static gboolean
+has_null (const MharProbeSetup *s, const MharSite *site)
+{
+  guint probes = s->options->probes;
+
+  return (mhar_site_counts (site, TRUE) && (probes & (MHAR_PROBE_KL | MHAR_PROBE_DEPTH_MAPS)))
+         || (mhar_site_counts (site, FALSE) && (probes & MHAR_PROBE_KL));
+}
+
+/* Null queries of the main result, the matched count and the controls, and the list that one of them is packed from; and the
+ * weights that the main ones give, which wait with the batches. */
 static guint64
 null_bytes (const MharProbeSetup *s)
 {
   const MharProbeOptions *o = s->options;
   guint64 queries = 0, groups = count_controls (s) + (o->match_sources > 0) + 1;
 
-  if ((o->probes & (MHAR_PROBE_KL | MHAR_PROBE_DEPTH_MAPS)) == 0)
-    return 0;
   for (guint i = 0; i < s->plan->sites->len; i++)
-    queries += (guint64)mhar_site_n_queries (mhar_plan_site (s->plan, i)) * (guint64)s->plan->width;
-  return (guint64)o->null_draws * sizeof (double)
-         * (queries * (groups + 1) + mhar_deviation_packed_length (s) * (IN_FLIGHT + 5));
+    if (has_null (s, mhar_plan_site (s->plan, i)))
+      queries += (guint64)mhar_site_n_queries (mhar_plan_site (s->plan, i)) * (guint64)s->plan->width;
+  guint64 weights = (o->probes & MHAR_PROBE_DEPTH_MAPS) ? mhar_deviation_packed_length (s) * (IN_FLIGHT + 2) : 0;
+  return (guint64)o->null_draws * sizeof (double) * (queries * groups + weights);
+}
+
+/* What one thread scores null queries in. */
+static guint64
+null_scratch (const MharProbeSetup *s)
+{
+  guint64 most = 0, draws = s->options->null_draws;
+
+  for (guint i = 0; i < s->plan->sites->len; i++) {
+    const MharSite *site = mhar_plan_site (s->plan, i);
+    guint64 parts = site->heads > 1 ? (guint64)site->heads : s->options->slices;
+    guint64 each = parts * (guint64)site->n_sources * NULL_TOKENS;
+    guint64 chunk = CLAMP (NULL_LOGITS / MAX (each, 1), 1, NULL_QUERIES);
+    if (has_null (s, site))
+      most = MAX (most, sizeof (double) * (NULL_TOKENS * (guint64)s->plan->width + each * MAX (MIN (chunk, draws), 1)));
+  }
+  return most;
+}
+
+/* The memory that the operations of a CPU share: as much as the one that takes most. */
+static guint64
+scratch_bytes (const MharMemoryRun *run, guint64 tokens, guint64 threads)
+{
+  const MharProbeSetup *s = run->setup;
+  guint64 loss = MIN (MIN (tokens, LOSS_TOKENS) * (guint64)run->body->vocab, LOSS_LOGITS) * sizeof (float) + 24 * tokens;
+  guint64 null = threads * null_scratch (s), outputs = s->n_outputs;
+  guint64 attention = threads * ATTENTION_ROWS * s->options->context * sizeof (float);
+  guint64 cosines = (s->options->probes & MHAR_PROBE_COLLINEARITY)
+                        ? threads * sizeof (double) * outputs * (outputs + (guint64)s->plan->width)
+                        : 0;
+
+  return MAX (MAX (loss, null), MAX (attention, cosines));
+}
+
+/* Floats of as many rows of the largest weight as are widened at a time. */
+static guint64
+widened_bytes (const MharBody *body)
+{
+  guint64 rows = (guint64)MAX (body->vocab, MAX (body->ffn, body->heads * body->head_dim));
+
+  return MIN (rows * (guint64)body->width, WIDENED) * sizeof (float);
+}
+
+/* Every number that gets an interval, with its resamples. */
+static guint64
+interval_bytes (const MharProbeSetup *s)
+{
+  guint64 n = 8 + 5 * count_controls (s);
+
+  if (s->options->probes & MHAR_PROBE_KL)
+    n += 8 + (s->options->match_sources > 0 ? 4 : 2) * s->n_sites;
+  if (s->options->probes & MHAR_PROBE_DEPTH_MAPS)
+    n += s->n_sites;
+  return (guint64)MHAR_RESAMPLES * sizeof (double) * n;
 }
 
 /* What heads read, by bin; the lists are short. */
 static guint64
-reads_bytes (const MharProbeSetup *s)
+reads_bytes (const MharProbeSetup *s, guint64 windows)
 {
-  guint64 cells = s->n_sites * s->max_heads * s->max_sources, bins = 2 * 32 + 8,
-          lists = 2 * (guint64)s->options->top_tokens;
+  guint64 context = s->options->context, cells = s->n_sites * s->max_heads * s->max_sources;
+  guint64 bins = g_bit_storage (context) + g_bit_storage (windows * context) + 8, lists = 2 * (guint64)s->options->top_tokens;
 
   return (s->options->probes & MHAR_PROBE_READS) ? cells * sizeof (double) * (bins + lists) * IN_FLIGHT : 0;
 }
@@ -90,23 +167,22 @@ mhar_memory_need (const MharMemoryRun *run, guint batch)
   guint64 cells = s->n_sites * s->max_heads * s->max_sources, tokens = (guint64)batch * s->options->context;
   guint64 kept = kept_numbers (s), series = series_numbers (s), slab = 5 + kept + 3 * cells + series;
   guint64 waiting = (guint64)batch * IN_FLIGHT * run->devices->len * sizeof (double) * slab, computing = 0;
-  guint64 entries = MIN (run->windows, MHAR_RESAMPLE_ENTRIES);
+  guint64 entries = MIN (run->windows, MHAR_RESAMPLE_ENTRIES), threads = (guint64)omp_get_max_threads ();
 
-  for (guint i = 0; i < run->devices->len; i++)
-    if (is_cpu (g_ptr_array_index ((GPtrArray *)run->devices, i)))
-      computing
-          += tokens
-             * mhar_forward_bytes_per_token (s->plan, run->body, g_ptr_array_index ((GPtrArray *)run->devices, i));
+  for (guint i = 0; i < run->devices->len; i++) {
+    const MharDevice *device = g_ptr_array_index ((GPtrArray *)run->devices, i);
+    if (is_cpu (device))
+      computing += tokens * mhar_forward_bytes_per_token (s->plan, run->body, device) + scratch_bytes (run, tokens, threads)
+                   + widened_bytes (run->body);
+  }
   if (s->options->probes & MHAR_PROBE_INTERVENTIONS)
     computing += tokens * 2 * (guint64)s->plan->width * sizeof (float);
   if (run->capture)
     waiting += tokens * IN_FLIGHT * sizeof (float) * cells;
-  /* Intervals: every number one a site, with its resamples. */
-  guint64 intervals = (guint64)MHAR_RESAMPLES * sizeof (double) * (8 * s->n_sites + 5 * count_controls (s) + 32);
-  guint64 own
-      = entries * kept * sizeof (double) + run->windows * series * 2 * sizeof (double) + 8 * slab * sizeof (double);
-  guint64 all = computing + waiting + own + intervals + null_bytes (s) * run->devices->len + reads_bytes (s);
-  return all + all / 8 + FIXED + PER_THREAD * (guint64)g_get_num_processors ();
+  guint64 own = entries * kept * sizeof (double) + run->windows * series * 2 * sizeof (double) + 8 * slab * sizeof (double)
+                + threads * 4 * kept * sizeof (double);
+  guint64 all = computing + waiting + own + interval_bytes (s) + null_bytes (s) * run->devices->len + reads_bytes (s, run->windows);
+  return all + all / 16 + FIXED + (run->file ? FILE_WRITTEN : 0) + PER_THREAD * threads;
 }
 
 guint64
@@ -124,7 +200,7 @@ mhar_memory_taken (void)
 static guint64
 round_up (guint64 bytes)
 {
-  return (bytes + 16 * MIB - 1) / (16 * MIB) * (16 * MIB);
+  return (bytes + STEP - 1) / STEP * STEP;
 }
 
 guint

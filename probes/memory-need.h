@@ -12,7 +12,7 @@ typedef struct {
   const MharBody *body;
   const GPtrArray *devices; /* MharDevice * */
   guint64 windows;          /* of the whole run */
-  gboolean capture;
+  gboolean capture, file;   /* every token's weights are kept; sums are written */
 } MharMemoryRun;
 
 /* Bytes at most that a run takes in batches of `batch` windows, besides what is taken when it begins: what a CPU computes

@@ -141,7 +141,8 @@ bound_batch (const Run *run, const GPtrArray *devices, const MharBody *body, gui
                          .body = body,
                          .devices = devices,
                          .windows = count_windows (run),
-                         .capture = run->hooks != NULL && run->hooks->capture };
+                         .capture = run->hooks != NULL && run->hooks->capture,
+                         .file = run->hooks != NULL && run->hooks->slab != NULL };
 
   if (run->options.max_memory > 0)
     *batch = mhar_memory_batch (&need, *batch, error);

@@ -5,6 +5,7 @@
 #include "app/figure/colour-bar.h"
 #include "app/figure/figure-data.h"
 #include "app/figure/head-panels.h"
+#include "app/figure/panel-row.h"
 #include "app/figure/ticks.h"
 #include "core/error.h"
 
@@ -272,74 +273,45 @@ prepare (MharDrawing *d, GError **error)
   return TRUE;
 }
 
-typedef struct {
-  double left, top, bottom, gap; /* gap: from a bar to the panel after it */
-  double bars[N_PANELS];         /* widths of the colour bars with what is beside them and before them */
-} Insets;
-
-static Insets
-measure (MharDrawing *d)
+/* From a bar to the panel after it. */
+static double
+gap_of (const MharDrawing *d)
 {
-  double label_gap = d->small * 0.6;
-  Insets in = { .gap = d->font * 1.2 };
-
-  d->second->font = d->font;
-  d->second->small = d->small;
-  d->second->margin = d->margin;
-  mhar_axis_measure (&d->y, d->text, d->small, MIN (d->small * 11, d->out.width * 0.2));
-  mhar_axis_measure (&d->x, d->text, d->small, MIN (d->small * 11, d->out.height * 0.22));
-  in.left = d->margin + (d->font > 0 ? d->y.extent + label_gap + d->small * 1.5 : 0);
-  in.top = d->margin + (d->font > 0 ? d->font * 1.5 : 0);
-  in.bottom
-      = d->margin + (d->font > 0 ? d->x.extent + label_gap + d->small * 1.6 : 0) + mhar_drawing_place_caption (d);
-  in.bars[CHANGE] = d->font > 0 ? mhar_colour_bar_width (d) + d->font : 0;
-  in.bars[MASS] = d->font > 0 ? mhar_colour_bar_width (d->second) + d->font : 0;
-  if (d->font <= 0)
-    in.gap = MIN (d->out.width, d->out.height) * 0.02;
-  return in;
+  return d->font > 0 ? d->font * 1.2 : MIN (d->out.width, d->out.height) * 0.02;
 }
 
-/* Width of a panel, with cells about square. */
+/* Width of a panel's colour bar with what is beside it and before it. */
 static double
-panel_width (const MharDrawing *d, const Insets *in, double *aspect)
+bar_of (const MharDrawing *d, guint panel)
 {
-  double width = (d->out.width - in->left - d->margin - in->bars[CHANGE] - in->bars[MASS] - in->gap) / N_PANELS;
+  return d->font > 0 ? mhar_colour_bar_width (panel == MASS ? d->second : d) + d->font : 0;
+}
 
-  *aspect = CLAMP ((double)d->out.n_columns / d->out.n_rows, 0.6, 1.6);
-  return MIN (width, (d->out.height - in->top - in->bottom) * *aspect);
+static MharRowInsets
+measure (MharDrawing *d)
+{
+  gboolean text = d->font > 0;
+
+  mhar_panel_row_measure (d);
+  return (MharRowInsets){
+    .left = d->margin + (text ? d->y.extent + d->small * 2.1 : 0),
+    .top = d->margin + (text ? d->font * 1.5 : 0),
+    .bottom = d->margin + (text ? d->x.extent + d->small * 2.2 : 0) + mhar_drawing_place_caption (d),
+    .beside = gap_of (d) + bar_of (d, CHANGE) + bar_of (d, MASS),
+  };
 }
 
 static void
 place (MharDrawing *d)
 {
-  double aspect, width, height, total;
-  Insets in = measure (d);
-  MharFigureRect at, area;
+  MharFigureRect at = mhar_panel_row_place (d, N_PANELS, measure);
 
-  width = panel_width (d, &in, &aspect);
-  if (d->font > 0 && width < d->font * 4 && d->out.caption.height > 0) {
-    d->no_caption = TRUE;
-    in = measure (d);
-    width = panel_width (d, &in, &aspect);
-  }
-  if (d->font > 0 && MIN (width, width / aspect) < d->font * 3) {
-    mhar_drawing_mute (d);
-    in = measure (d);
-    width = panel_width (d, &in, &aspect);
-  }
-  width = MAX (width, 1e-3);
-  height = width / aspect;
-  total = in.left + N_PANELS * width + in.gap + in.bars[CHANGE] + in.bars[MASS] + d->margin;
-  at = (MharFigureRect){ in.left + MAX (0, (d->out.width - total) / 2), in.top, width, height };
-  at.y += MAX (0, (d->out.height - in.top - in.bottom - height) / 2);
   for (guint i = 0; i < N_PANELS; i++) {
+    MharFigureRect area = { at.x + at.width + d->font, at.y, bar_of (d, i) - d->font, at.height };
     d->out.panels[i].cells = at;
-    area = (MharFigureRect){ at.x + width + d->font, at.y, in.bars[i] - d->font, height };
     mhar_colour_bar_place (i == MASS ? d->second : d, &area);
-    at.x += width + in.bars[i] + in.gap;
+    at.x += at.width + bar_of (d, i) + gap_of (d);
   }
-  mhar_axis_thin (&d->x, width / d->out.view.width, d->small);
-  mhar_axis_thin (&d->y, height / d->out.view.height, d->small);
 }
 
 static void

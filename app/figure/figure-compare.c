@@ -6,6 +6,7 @@
 #include "app/figure/pairing.h"
 #include "app/figure/figure-data.h"
 #include "app/figure/head-panels.h"
+#include "app/figure/panel-row.h"
 #include "app/figure/ticks.h"
 #include "core/error.h"
 #include "probes/compare.h"
@@ -275,87 +276,43 @@ prepare (MharDrawing *d, GError **error)
   return TRUE;
 }
 
-typedef struct {
-  double left, top, bottom, gap;
-  double bars[2]; /* widths of the two colour bars with what is beside them */
-} Insets;
+/* Between panels; between the last one and the bars. */
+static double
+gap_of (const MharDrawing *d)
+{
+  return d->font > 0 ? d->font * 1.2 : MIN (d->out.width, d->out.height) * 0.02;
+}
 
-static Insets
+static MharRowInsets
 measure (MharDrawing *d)
 {
-  double label_gap = d->small * 0.6;
-  Insets in = { .gap = d->font * 1.2 };
+  gboolean text = d->font > 0;
 
-  d->second->font = d->font;
-  d->second->small = d->small;
-  d->second->margin = d->margin;
-  d->second->out.width = d->out.width;
-  d->second->out.height = d->out.height;
-  mhar_axis_measure (&d->y, d->text, d->small, MIN (d->small * 11, d->out.width * 0.2));
-  mhar_axis_measure (&d->x, d->text, d->small, MIN (d->small * 11, d->out.height * 0.22));
-  in.left = d->margin + (d->font > 0 ? d->y.extent + label_gap : 0);
-  in.top = d->margin + (d->font > 0 ? d->font * 3.2 : 0);
-  in.bottom = d->margin + (d->font > 0 ? d->x.extent + label_gap : 0) + mhar_drawing_place_caption (d);
-  in.bars[0] = mhar_colour_bar_width (d);
-  in.bars[1] = mhar_colour_bar_width (d->second);
-  if (d->font <= 0)
-    in.gap = MIN (d->out.width, d->out.height) * 0.02;
-  return in;
-}
-
-/* Width of a panel, with cells about square. */
-static double
-panel_width (const MharDrawing *d, const Insets *in, double *aspect)
-{
-  double bars = d->font > 0 ? in->bars[0] + in->bars[1] + 2.8 * d->font : 0;
-  double width = (d->out.width - in->left - d->margin - bars - 2 * in->gap) / N_PANELS;
-
-  *aspect = CLAMP ((double)d->out.n_columns / d->out.n_rows, 0.6, 1.6);
-  return MIN (width, (d->out.height - in->top - in->bottom) * *aspect);
-}
-
-static void
-place_bars (MharDrawing *d, const Insets *in, const MharFigureRect *last)
-{
-  MharFigureRect area = { last->x + last->width + d->font * 1.4, last->y, in->bars[0], last->height };
-
-  mhar_colour_bar_place (d, &area);
-  area.x += in->bars[0] + d->font * 1.4;
-  area.width = in->bars[1];
-  mhar_colour_bar_place (d->second, &area);
+  mhar_panel_row_measure (d);
+  return (MharRowInsets){
+    .left = d->margin + (text ? d->y.extent + d->small * 0.6 : 0),
+    .top = d->margin + (text ? d->font * 3.2 : 0),
+    .bottom = d->margin + (text ? d->x.extent + d->small * 0.6 : 0) + mhar_drawing_place_caption (d),
+    .beside = 2 * gap_of (d) + (text ? mhar_colour_bar_width (d) + mhar_colour_bar_width (d->second) + 2.8 * d->font : 0),
+  };
 }
 
 static void
 place (MharDrawing *d)
 {
-  double aspect, width, height, total;
-  Insets in = measure (d);
-  MharFigureRect at;
+  MharFigureRect at = mhar_panel_row_place (d, N_PANELS, measure), area;
 
-  width = panel_width (d, &in, &aspect);
-  if (d->font > 0 && width < d->font * 4 && d->out.caption.height > 0) {
-    d->no_caption = TRUE;
-    in = measure (d);
-    width = panel_width (d, &in, &aspect);
-  }
-  if (d->font > 0 && MIN (width, width / aspect) < d->font * 3) {
-    mhar_drawing_mute (d);
-    in = measure (d);
-    width = panel_width (d, &in, &aspect);
-  }
-  width = MAX (width, 1e-3);
-  height = width / aspect;
-  total = in.left + N_PANELS * width + 2 * in.gap + d->margin;
-  total += d->font > 0 ? in.bars[0] + in.bars[1] + 2.8 * d->font : 0;
-  at = (MharFigureRect){ in.left + MAX (0, (d->out.width - total) / 2), in.top, width, height };
-  at.y += MAX (0, (d->out.height - in.top - in.bottom - height) / 2);
   d->out.heading
       = (MharFigureRect){ at.x, MAX (at.y - d->font * 3.2, 0), d->out.width - d->margin - at.x, d->font * 1.4 };
-  for (guint i = 0; i < N_PANELS; i++, at.x += width + in.gap)
+  for (guint i = 0; i < N_PANELS; i++, at.x += at.width + gap_of (d))
     d->out.panels[i].cells = at;
-  mhar_axis_thin (&d->x, width / d->out.view.width, d->small);
-  mhar_axis_thin (&d->y, height / d->out.view.height, d->small);
-  place_bars (d, &in, &d->out.panels[N_PANELS - 1].cells);
+  area = d->out.panels[N_PANELS - 1].cells;
+  area.x += area.width + d->font * 1.4;
+  area.width = mhar_colour_bar_width (d);
+  mhar_colour_bar_place (d, &area);
+  area.x += area.width + d->font * 1.4;
+  area.width = mhar_colour_bar_width (d->second);
+  mhar_colour_bar_place (d->second, &area);
 }
 
 static void

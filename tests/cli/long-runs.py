@@ -3,6 +3,7 @@
 """A long run takes no more memory at its end than at its beginning, and with --max-memory no more than that.
 `make test-long` takes 1,000,000 tokens."""
 import importlib.util
+import re
 import time
 
 import h5py
@@ -92,6 +93,24 @@ def max_memory_is_kept(scratch):
 def max_memory_too_small_for_a_window(scratch):
     for limit in ("16M", "1M"):
         refuse(scratch, 2, ["one window of 64 tokens", f"the {limit} of --max-memory", "--context"], MH, *SHORT, "--max-memory", limit)
+
+
+@case
+def max_memory_says_what_is_taken(scratch):
+    """What is said to be needed is no less than what is taken, and not much more."""
+    if sanitized():
+        raise Skip("sanitizers take memory of their own")
+    folder = scratch / "random"
+    shape = "--mode full_mh --layers 8 --width 512 --heads 8 --kv-heads 8 --ffn 1024 --vocab 4096 --heads-routing 8"
+    subprocess.run([sys.executable, str(ORACLE / "make_checkpoint.py"), str(folder), *shape.split()], check=True)
+    for name, context, *more in ((DEMO / "mhar", 1024, "--collinearity"), (DEMO / "single", 512, "--kl", "--null-draws", "200"), (folder, 256, "--all"),
+                                 (folder, 1024, "--depth-maps", "--null-draws", "8"), (folder, 256, "--depth-maps", "--save-weights", "-o", scratch / "x.h5")):
+        args = ["--tokens", str(IDS), "--context", str(context), "--max-tokens", str(4 * context), "--batch", "1", *map(str, more)]
+        refused = probe(str(name), *args, "--device", "cpu", "--max-memory", "1M")
+        said = int(re.search(r"about (\d+)M", refused.err).group(1))
+        code, err, taken = peak(str(name), *args)
+        print(f"# {Path(name).name} {more[0]}: said {said} MB, taken {taken / MB:.1f}")
+        assert code == 0 and taken <= said * MB <= 1.25 * taken + 4 * MB, (said, taken / MB)
 
 
 @case
