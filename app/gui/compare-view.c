@@ -100,10 +100,12 @@ on_selection (MharCompareView *self)
 static void
 append_value (GString *text, double value, gboolean deviation, const char *where)
 {
+  g_autofree char *points = mhar_display_number (100 * value, 1, TRUE);
+
   if (!isfinite (value))
     g_string_append_printf (text, _("nothing in %s"), where);
   else if (deviation)
-    g_string_append_printf (text, _("%+.1f points in %s"), 100 * value, where);
+    g_string_append_printf (text, _("%s points in %s"), points, where);
   else
     g_string_append_printf (text, _("%.1f %% in %s"), 100 * value, where);
 }
@@ -129,8 +131,9 @@ describe (MharFigureView *view G_GNUC_UNUSED, const MharDrawing *drawing, const 
   append_value (text, a, deviation, "A");
   g_string_append (text, ", ");
   append_value (text, b, deviation, "B");
+  g_autofree char *difference = mhar_display_number (100 * (b - a), 1, TRUE);
   if (isfinite (a) && isfinite (b))
-    g_string_append_printf (text, _(" — a difference of %+.1f points"), 100 * (b - a));
+    g_string_append_printf (text, _(" — a difference of %s points"), difference);
   return g_strdup (text->str);
 }
 

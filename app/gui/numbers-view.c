@@ -176,12 +176,15 @@ mhar_numbers_view_init (MharNumbersView *self)
   self->scroller = gtk_scrolled_window_new ();
   self->rows = mhar_number_rows_new ();
   GtkSingleSelection *chosen = gtk_single_selection_new (g_object_ref (G_LIST_MODEL (self->rows)));
+  gtk_single_selection_set_autoselect (chosen, FALSE); /* a row chosen by nobody looks like the selection */
+  gtk_single_selection_set_can_unselect (chosen, TRUE);
   self->table = GTK_COLUMN_VIEW (gtk_column_view_new (GTK_SELECTION_MODEL (chosen)));
   gtk_widget_add_css_class (GTK_WIDGET (self->table), "data-table");
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->table), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Numbers shown"), -1);
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (self->scroller), GTK_WIDGET (self->table));
   gtk_widget_set_hexpand (self->scroller, TRUE);
   gtk_widget_set_parent (self->scroller, GTK_WIDGET (self));
+  gtk_widget_set_focusable (GTK_WIDGET (self), TRUE); /* who comes from the picture finds it before its rows are there */
 }
 
 GtkWidget *

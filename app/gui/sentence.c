@@ -138,16 +138,17 @@ collinearity (const MharDataset *set, const MharPoint *at)
   double mean = mhar_dataset_real (set, "collinearity_mean", NAN),
          most = mhar_dataset_real (set, "collinearity_mean_abs", NAN);
 
+  g_autofree char *mean_shown = mhar_display_number (mean, 3, FALSE), *most_shown = mhar_display_number (most, 3, FALSE);
+
   if (cosine == NULL || cosine->n_dims != 2)
     return g_strdup (_("This run holds no collinearity"));
   if (i < 0 || j < 0 || (gsize) i >= cosine->shape[0] || (gsize) j >= cosine->shape[1])
     return g_strdup_printf (
-        _("Sublayer outputs have a mean cosine of %.3f (mean size %.3f): the nearer to 0, the more they differ"), mean,
-        most);
-  double value = mhar_field_value (cosine, (gsize) i * cosine->shape[1] + (gsize) j);
-  return g_strdup_printf (
-      _("The outputs of %s and %s have a cosine of %.3f; all pairs a mean of %.3f (mean size %.3f)"), a, b, value,
-      mean, most);
+        _("Sublayer outputs have a mean cosine of %s (mean size %s): the nearer to 0, the more they differ"), mean_shown,
+        most_shown);
+  g_autofree char *value = mhar_display_number (mhar_field_value (cosine, (gsize) i * cosine->shape[1] + (gsize) j), 3, FALSE);
+  return g_strdup_printf (_("The outputs of %s and %s have a cosine of %s; all pairs a mean of %s (mean size %s)"), a, b, value,
+                          mean_shown, most_shown);
 }
 
 static char *
@@ -182,8 +183,9 @@ comparison (const MharDataset *set, const MharDataset *other, const MharPoint *a
     return g_strdup (_("Choose a second checkpoint to compare with"));
   if (isnan (a) || isnan (b))
     return g_strdup_printf (_("%s has no counterpart in the second checkpoint here"), who);
-  return g_strdup_printf (_("%s reads %.1f %% of %s in A and %.1f %% in B: a difference of %+.1f points"), who,
-                          100 * a, source, 100 * b, 100 * (b - a));
+  g_autofree char *difference = mhar_display_number (100 * (b - a), 1, TRUE);
+  return g_strdup_printf (_("%s reads %.1f %% of %s in A and %.1f %% in B: a difference of %s points"), who, 100 * a, source, 100 * b,
+                          difference);
 }
 
 static char *

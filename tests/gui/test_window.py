@@ -112,6 +112,14 @@ def pages_and_selection(start, folder):
     v.says("Choose a second checkpoint")
     v.key("alt+4", "ctrl+t")
     v.find("label", "^head_0$")
+    v.key("alt+3")
+    v.find("label", "^output_b$")
+    v.key("ctrl+t", "alt+1", "F6", "ctrl+t")
+    v.find("label", "^weight_sd$")
+
+    def focused():
+        return [b.name for b in v.all("push button") if b.getState().contains(v.pyatspi.STATE_FOCUSED)]
+    assert not focused(), focused()  # nothing beside the table comes into the way of the keys
     v.close()
 
 

@@ -450,7 +450,7 @@ test_one_selection (void)
   cell = cell_of (views[4], 1, 5, 2);
   click (views[4], cell.x + 3, cell.y + 3);
   assert_selection (f.selection, 5, 1, 2);
-  assert_says (views[4], "a difference of +0.0 points");
+  assert_says (views[4], "a difference of 0.0 points");
   tear_down (&f);
 }
 
