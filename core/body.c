@@ -151,7 +151,7 @@ note (GHashTable *used, const void *tensors, gsize size)
 
   for (gsize i = 0; i < size / sizeof *all; i++)
     if (all[i] != NULL)
-      g_hash_table_add (used, (gpointer) all[i]);
+      g_hash_table_add (used, (gpointer)all[i]);
 }
 
 gboolean

@@ -28,8 +28,8 @@ typedef struct {
 gboolean mhar_body_layer (const MharCheckpoint *checkpoint, int layer, MharLayerTensors *tensors, GError **error);
 gboolean mhar_body_outer (const MharCheckpoint *checkpoint, MharOuterTensors *tensors, GError **error);
 
-/* All of the above for every layer, before anything runs; adds the tensors to the set `used`, and warns on the plan where
- * the tie flag and the stored head differ. */
+/* All of the above for every layer, before anything runs; adds the tensors to the set `used`, and warns on the plan
+ * where the tie flag and the stored head differ. */
 gboolean mhar_body_check (const MharCheckpoint *checkpoint, MharPlan *plan, GHashTable *used, GError **error);
 
 G_END_DECLS

@@ -9,7 +9,7 @@
 typedef enum { LAYERS, ROUTING, ATTENTION_BIASES, MLP_BIASES, UNKNOWN, N_KINDS, EXPECTED } Kind;
 
 /* Of routing alone, and not written in every mode as *_res_proj and *_res_norm are. */
-static const char *const particular[] = { "_res_alpha",   "_res_gate_", "_res_bias", "_null_source", "v_res_proj",
+static const char *const particular[] = { "_res_alpha", "_res_gate_", "_res_bias", "_null_source", "v_res_proj",
                                           "v_res_norm", "hc_alpha_",  "hc_A_",     "hc_beta_",     NULL };
 static const char *const in_every_mode[] = { "_res_proj", "_res_norm", NULL };
 static const char *const routing[] = { "_res_", NULL };
@@ -64,8 +64,9 @@ sentence (Kind kind, const MharPlan *plan, guint n, const char *first)
 
   switch (kind) {
   case LAYERS:
-    return g_strdup_printf ("the config has %d layer%s and leaves %u stored tensor%s of higher layers unused, such as %s",
-                            plan->layers, plan->layers == 1 ? "" : "s", n, s, name);
+    return g_strdup_printf (
+        "the config has %d layer%s and leaves %u stored tensor%s of higher layers unused, such as %s", plan->layers,
+        plan->layers == 1 ? "" : "s", n, s, name);
   case ROUTING:
     return g_strdup_printf ("mode %s leaves %u stored routing tensor%s unused, such as %s", plan->mode, n, s, name);
   case ATTENTION_BIASES:
@@ -107,7 +108,8 @@ mhar_unused_check (const MharCheckpoint *checkpoint, MharPlan *plan, GHashTable 
       continue;
     g_autofree char *text = sentence (kind, plan, n[kind], first[kind]);
     if (strict && kind <= ROUTING)
-      return mhar_bad_input (error, "%s: %s; leave out --strict to run without", mhar_checkpoint_path (checkpoint), text);
+      return mhar_bad_input (error, "%s: %s; leave out --strict to run without", mhar_checkpoint_path (checkpoint),
+                             text);
     mhar_plan_warn (plan, "%s", text);
   }
   return TRUE;

@@ -150,8 +150,8 @@ add_row (MharDataset *out, const char *name, const char *long_name, const char *
   mhar_dataset_set_real (out, name, values[n]);
 }
 
-/* The ends of the 95 % of `drawn` [n + 1, draws], or, with `values` [n + 1], of resampled divergences about them; sorted in
- * place. */
+/* The ends of the 95 % of `drawn` [n + 1, draws], or, with `values` [n + 1], of resampled divergences about them;
+ * sorted in place. */
 static void
 add_ends (MharDataset *out, const Named *what, gsize n, const double *values, double *drawn, gsize draws)
 {

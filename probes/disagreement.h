@@ -18,8 +18,8 @@ typedef struct {
   int least;      /* and of these such with as many sources */
 } MharDisagreement;
 
-/* Reads the sums `name` [site, columns] and `name`_null [site, draw] of the sites that have two sources or more and several
- * heads, or one; FALSE where the pool has none. */
+/* Reads the sums `name` [site, columns] and `name`_null [site, draw] of the sites that have two sources or more and
+ * several heads, or one; FALSE where the pool has none. */
 gboolean mhar_disagreement_read (const MharProbeSetup *setup, const MharPool *pool, const char *name, gboolean heads,
                                  gsize columns, MharDisagreement *d);
 

@@ -77,7 +77,8 @@ range_of (const char *name)
 {
   if (g_str_has_suffix (name, "excess"))
     return (MharRange){ -INFINITY, INFINITY };
-  if (g_str_has_suffix (name, "_correlation") || g_str_has_suffix (name, "replication_r") || g_str_has_suffix (name, "_mean"))
+  if (g_str_has_suffix (name, "_correlation") || g_str_has_suffix (name, "replication_r")
+      || g_str_has_suffix (name, "_mean"))
     return (MharRange){ -1, 1 };
   return (MharRange){ 0, g_str_has_suffix (name, "_mean_abs") ? 1 : INFINITY };
 }

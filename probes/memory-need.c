@@ -16,8 +16,8 @@
 #define FILE_WRITTEN (7 * MIB)
 /* What a thread of a CPU has for itself: its stack, and where OpenBLAS packs a product. */
 #define PER_THREAD (MIB / 2)
-/* Of kernels/cpu: tokens and logits of the loss at a time, weights widened at a time; tokens, logits and queries of a null's
- * task; rows of an attention block. */
+/* Of kernels/cpu: tokens and logits of the loss at a time, weights widened at a time; tokens, logits and queries of a
+ * null's task; rows of an attention block. */
 #define LOSS_TOKENS 2048
 #define LOSS_LOGITS ((guint64)4 << 20)
 #define WIDENED ((guint64)2 << 20)
@@ -75,8 +75,8 @@ has_null (const MharProbeSetup *s, const MharSite *site)
          || (mhar_site_counts (site, FALSE) && (probes & MHAR_PROBE_KL));
 }
 
-/* Null queries of the main result, the matched count and the controls, and the list that one of them is packed from; and the
- * weights that the main ones give, which wait with the batches. */
+/* Null queries of the main result, the matched count and the controls, and the list that one of them is packed from;
+ * and the weights that the main ones give, which wait with the batches. */
 static guint64
 null_bytes (const MharProbeSetup *s)
 {
@@ -112,7 +112,8 @@ static guint64
 scratch_bytes (const MharMemoryRun *run, guint64 tokens, guint64 threads)
 {
   const MharProbeSetup *s = run->setup;
-  guint64 loss = MIN (MIN (tokens, LOSS_TOKENS) * (guint64)run->body->vocab, LOSS_LOGITS) * sizeof (float) + 24 * tokens;
+  guint64 loss
+      = MIN (MIN (tokens, LOSS_TOKENS) * (guint64)run->body->vocab, LOSS_LOGITS) * sizeof (float) + 24 * tokens;
   guint64 null = threads * null_scratch (s), outputs = s->n_outputs;
   guint64 attention = threads * ATTENTION_ROWS * s->options->context * sizeof (float);
   guint64 cosines = (s->options->probes & MHAR_PROBE_COLLINEARITY)
@@ -149,7 +150,8 @@ static guint64
 reads_bytes (const MharProbeSetup *s, guint64 windows)
 {
   guint64 context = s->options->context, cells = s->n_sites * s->max_heads * s->max_sources;
-  guint64 bins = g_bit_storage (context) + g_bit_storage (windows * context) + 8, lists = 2 * (guint64)s->options->top_tokens;
+  guint64 bins = g_bit_storage (context) + g_bit_storage (windows * context) + 8,
+          lists = 2 * (guint64)s->options->top_tokens;
 
   return (s->options->probes & MHAR_PROBE_READS) ? cells * sizeof (double) * (bins + lists) * IN_FLIGHT : 0;
 }
@@ -172,16 +174,17 @@ mhar_memory_need (const MharMemoryRun *run, guint batch)
   for (guint i = 0; i < run->devices->len; i++) {
     const MharDevice *device = g_ptr_array_index ((GPtrArray *)run->devices, i);
     if (is_cpu (device))
-      computing += tokens * mhar_forward_bytes_per_token (s->plan, run->body, device) + scratch_bytes (run, tokens, threads)
-                   + widened_bytes (run->body);
+      computing += tokens * mhar_forward_bytes_per_token (s->plan, run->body, device)
+                   + scratch_bytes (run, tokens, threads) + widened_bytes (run->body);
   }
   if (s->options->probes & MHAR_PROBE_INTERVENTIONS)
     computing += tokens * 2 * (guint64)s->plan->width * sizeof (float);
   if (run->capture)
     waiting += tokens * IN_FLIGHT * sizeof (float) * cells;
-  guint64 own = entries * kept * sizeof (double) + run->windows * series * 2 * sizeof (double) + 8 * slab * sizeof (double)
-                + threads * 4 * kept * sizeof (double);
-  guint64 all = computing + waiting + own + interval_bytes (s) + null_bytes (s) * run->devices->len + reads_bytes (s, run->windows);
+  guint64 own = entries * kept * sizeof (double) + run->windows * series * 2 * sizeof (double)
+                + 8 * slab * sizeof (double) + threads * 4 * kept * sizeof (double);
+  guint64 all = computing + waiting + own + interval_bytes (s) + null_bytes (s) * run->devices->len
+                + reads_bytes (s, run->windows);
   return all + all / 16 + FIXED + (run->file ? FILE_WRITTEN : 0) + PER_THREAD * threads;
 }
 

@@ -22,7 +22,8 @@ G_BEGIN_DECLS
 guint mhar_resample_entry (guint64 window, guint64 windows);
 /* Entries in a block, of n in all. */
 guint mhar_resample_block (guint n);
-/* Whether n entries can say how far a number spreads. Of fewer than three a block is all: every resample is the whole. */
+/* Whether n entries can say how far a number spreads. Of fewer than three a block is all: every resample is the whole.
+ */
 gboolean mhar_resample_enough (guint n);
 /* How often each of n entries stands in resample b: times [n], n ≤ MHAR_RESAMPLE_ENTRIES. */
 void mhar_resample_count (guint64 seed, guint b, guint n, guint *times);

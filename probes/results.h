@@ -10,8 +10,8 @@ G_BEGIN_DECLS
  * absent are fine where the schema lets them be. MHAR_ERROR_INPUT naming file, checkpoint and field. */
 gboolean mhar_results_check (const MharDataset *root, const char *path, GError **error);
 
-/* Whether a site has a number of its own of "slice_kl", "matched_kl", "head_js" or "max_deviation", finite or not: those of two
- * sources or more (as many as were matched) with one head, or of the last two with several. */
+/* Whether a site has a number of its own of "slice_kl", "matched_kl", "head_js" or "max_deviation", finite or not:
+ * those of two sources or more (as many as were matched) with one head, or of the last two with several. */
 gboolean mhar_results_site_counts (const MharDataset *set, const char *measure, gsize site);
 
 /* The checkpoints of a run's root dataset, in order: borrowed MharDataset *. g_ptr_array_unref. */

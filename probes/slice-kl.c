@@ -179,7 +179,7 @@ read_sums (const MharProbeSetup *setup, const MharPool *pool, const char *name, 
 {
   gboolean there = mhar_disagreement_read (setup, pool, name, FALSE, setup->options->slices, d);
 
-  d->least = strcmp (name, "matched_kl") == 0 ? (int) setup->options->match_sources : 0;
+  d->least = strcmp (name, "matched_kl") == 0 ? (int)setup->options->match_sources : 0;
   return there;
 }
 

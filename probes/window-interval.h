@@ -14,8 +14,8 @@ typedef struct _MharWindowResamples MharWindowResamples;
 MharWindowResamples *mhar_window_resamples_new (guint64 seed, const double *count, gsize n);
 void mhar_window_resamples_free (MharWindowResamples *resamples);
 
-/* The 95 % interval of Σ value / Σ count (mhar_interval_about); value has n elements, `stride` apart. FALSE, and NaN, where
- * mhar_resample_enough says no. */
+/* The 95 % interval of Σ value / Σ count (mhar_interval_about); value has n elements, `stride` apart. FALSE, and NaN,
+ * where mhar_resample_enough says no. */
 gboolean mhar_window_interval (const MharWindowResamples *resamples, const double *value, gsize stride, double *low,
                                double *high);
 

@@ -101,8 +101,9 @@ disagreement_site (const MharDataset *set, const char *name, gsize s, const Mhar
   g_autofree char *trained_name = g_strconcat (name, "_site", NULL),
                   *null_name = g_strconcat (name, "_null_site", NULL);
   g_autofree char *p_name = g_strconcat (name, "_p_value", NULL);
-  json_t *entry = json_pack ("{s:i, s:s, s:i, s:o}", "site", site->data.i32[s], "label", label->data.str[s], "sources",
-                             mhar_dataset_get (set, "n_sources")->data.i32[s], "trained", real (site_mean (trained, s)));
+  json_t *entry
+      = json_pack ("{s:i, s:s, s:i, s:o}", "site", site->data.i32[s], "label", label->data.str[s], "sources",
+                   mhar_dataset_get (set, "n_sources")->data.i32[s], "trained", real (site_mean (trained, s)));
 
   copy_element (set, trained_name, s, entry, "trained");
   json_object_set_new (entry, "null", null != NULL ? real (site_mean (null, s)) : json_null ());

@@ -41,12 +41,13 @@ static const struct {
   { "p", "(1 + k) / (1 + n), where k of n draws give at least as much as training did. “Above its null”: p ≤ 0.05. "
          "“Below”: as few draws are smaller. Else: not distinguishable. "
          "Corrected for reads and heads: against each draw’s largest deviation anywhere." },
-  { "Intervals", "2.5 % and 97.5 % quantiles of the same number over resamples of the windows (a bootstrap of circular "
-                 "blocks of consecutive windows, as many as the cube root of their number, rounded up), moved by as much "
-                 "as brings the resamples’ median to the number itself, since a resample perturbs what the sample has "
-                 "perturbed already; cut at 0, or at −1 and 1, where the number can lie no farther. A resample also draws "
-                 "anew among the draws of the null; trained and null come from the same resample. There is none with "
-                 "fewer than three windows." },
+  { "Intervals",
+    "2.5 % and 97.5 % quantiles of the same number over resamples of the windows (a bootstrap of circular "
+    "blocks of consecutive windows, as many as the cube root of their number, rounded up), moved by as much "
+    "as brings the resamples’ median to the number itself, since a resample perturbs what the sample has "
+    "perturbed already; cut at 0, or at −1 and 1, where the number can lie no farther. A resample also draws "
+    "anew among the draws of the null; trained and null come from the same resample. There is none with "
+    "fewer than three windows." },
   { "Matched source count", "The slice disagreement over M sources: only reads with N ≥ M of them, of which those "
                             "numbered rint (k (N−1) / (M−1)), k = 0 … M−1, take part." },
   { "Replication", "Pearson correlation between the deviations on the even and on the odd windows." },

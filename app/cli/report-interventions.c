@@ -124,8 +124,9 @@ map_table (MharReport *r, const MharDataset *set, const char *name)
   guint reads, alike = count_alike (map, &reads), n = MIN (cells->len, WORST);
 
   if (n == 0) {
-    mhar_document_paragraph (r->document,
-                             "No source of " MHAR_CODE "%s" MHAR_PLAIN " left out leaves a loss that is a finite number.", name);
+    mhar_document_paragraph (
+        r->document, "No source of " MHAR_CODE "%s" MHAR_PLAIN " left out leaves a loss that is a finite number.",
+        name);
     return;
   }
   g_autofree char *all = mhar_report_number (mhar_dataset_real (map, "rank_correlation", NAN));

@@ -37,7 +37,8 @@ const MharDataset *mhar_report_set (const MharReport *report, guint c);
 /* As the table has them, with a true minus; "–" of what is not there. */
 char *mhar_report_number (double value);
 char *mhar_report_interval (double value, double low, double high);
-/* Takes a text and gives every "-" before a digit the width of a plus, and spaces that do not break to " ± " and intervals. */
+/* Takes a text and gives every "-" before a digit the width of a plus, and spaces that do not break to " ± " and
+ * intervals. */
 char *mhar_report_typeset (char *text);
 /* "0.0302 ± 0.0015". */
 char *mhar_report_spread (double value, double sd);

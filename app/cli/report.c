@@ -9,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#define NOT_FINITE \
-  MHAR_STRONG "not a finite number" MHAR_PLAIN ": its weights hold NaN or infinite values, or overflow, and what is n/a below is so too"
+#define NOT_FINITE                                                                                                     \
+  MHAR_STRONG "not a finite number" MHAR_PLAIN                                                                         \
+              ": its weights hold NaN or infinite values, or overflow, and what is n/a below is so too"
 
 /* "6 layers of width 256, 13 reads of up to 13 sources, 4 routing heads". */
 static char *
@@ -44,11 +45,11 @@ say_what (MharReport *r, const MharDataset *set, const char *name)
   gboolean finite = isfinite (mhar_dataset_real (set, "loss", NAN));
 
   mhar_document_paragraph (r->document,
-                           MHAR_STRONG
-                           "%s" MHAR_PLAIN " (mode " MHAR_CODE "%s" MHAR_PLAIN "; %s) was run over %" G_GINT64_FORMAT
-                           " tokens of the text (%s) in %" G_GINT64_FORMAT " window%s. Its loss is %s%s.",
-                           name, mode, shape, tokens, text, windows, windows == 1 ? "" : "s", finite ? loss : NOT_FINITE,
-                           finite ? " nat a token" : "");
+                           MHAR_STRONG "%s" MHAR_PLAIN " (mode " MHAR_CODE "%s" MHAR_PLAIN
+                                       "; %s) was run over %" G_GINT64_FORMAT
+                                       " tokens of the text (%s) in %" G_GINT64_FORMAT " window%s. Its loss is %s%s.",
+                           name, mode, shape, tokens, text, windows, windows == 1 ? "" : "s",
+                           finite ? loss : NOT_FINITE, finite ? " nat a token" : "");
 }
 
 /* Slice or head disagreement against its null. */
@@ -212,7 +213,8 @@ verdict_row (MharReport *r, guint c, const char *what, const char *trained_name,
   if (!mhar_dataset_has_real (set, trained_name))
     return;
   gboolean finite = isfinite (mhar_dataset_real (set, trained_name, NAN));
-  g_autofree char *trained = finite ? mhar_report_number (mhar_dataset_real (set, trained_name, NAN)) : g_strdup ("n/a");
+  g_autofree char *trained
+      = finite ? mhar_report_number (mhar_dataset_real (set, trained_name, NAN)) : g_strdup ("n/a");
   g_autofree char *null = null_prefix != NULL ? mhar_report_null (set, null_prefix)
                                               : mhar_report_number (mhar_dataset_real (set, null_name, NAN));
   g_autofree char *excess = excess_name != NULL ? mhar_report_scalar (set, excess_name) : g_strdup ("–");

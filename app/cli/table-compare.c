@@ -63,7 +63,8 @@ bound (const MharDataset *set, const char *name, const char *end)
 static char *
 with_interval (const MharDataset *set, const char *name)
 {
-  return mhar_table_interval (mhar_dataset_real (set, name, NAN), bound (set, name, "_low"), bound (set, name, "_high"));
+  return mhar_table_interval (mhar_dataset_real (set, name, NAN), bound (set, name, "_low"),
+                              bound (set, name, "_high"));
 }
 
 static void

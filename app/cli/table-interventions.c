@@ -183,7 +183,7 @@ csv_map (const MharCsv *csv, const MharDataset *map)
     gsize s = i / delta->shape[1];
     const char *row = site->data.str[s], *column = source->data.str[i];
     g_autofree char *what = g_strdup_printf ("%s:%s", row != NULL ? row : "", column != NULL ? column : "");
-    if (i % delta->shape[1] >= (gsize) mhar_dataset_get (map, "n_sources")->data.i32[s])
+    if (i % delta->shape[1] >= (gsize)mhar_dataset_get (map, "n_sources")->data.i32[s])
       continue;
     csv_change (csv, "ablation_", what, map, i);
     mhar_csv_number (csv, mass->data.f64[i], "ablation_mass[%s]", what);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as tables have them: four decimals; of a number below 0.01 as many more as show three digits, up to seven; below
- * 0.00001 in the form 2.92e-06, with three digits. What stands beside a number (the ends of its interval, the spread of a
- * null) is rounded to the number's place. */
+/* Numbers as tables have them: four decimals; of a number below 0.01 as many more as show three digits, up to seven;
+ * below 0.00001 in the form 2.92e-06, with three digits. What stands beside a number (the ends of its interval, the
+ * spread of a null) is rounded to the number's place. */
 #pragma once
 
 #include <glib.h>
@@ -19,8 +19,8 @@ MharRounding mhar_rounding (double value, double low, double high);
 /* In the C locale, whatever is set; "n/a" of what is not finite. g_free. */
 char *mhar_rounded (double value, MharRounding rounding);
 
-/* "0.1763"; with its interval "0.1763 [0.1702, 0.1823]", without it where an end is not finite; the same of a change, with
- * its sign: "+0.0123 [-0.0101, +0.0340]". g_free. */
+/* "0.1763"; with its interval "0.1763 [0.1702, 0.1823]", without it where an end is not finite; the same of a change,
+ * with its sign: "+0.0123 [-0.0101, +0.0340]". g_free. */
 char *mhar_table_number (double value);
 char *mhar_table_interval (double value, double low, double high);
 char *mhar_table_change (double value, double low, double high);

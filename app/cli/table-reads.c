@@ -240,10 +240,11 @@ add_line (GPtrArray *lines, char *label, guint n, char *const *cells)
 static void
 append_tables (GString *out, const MharDataset *reads, gsize cell, const char *title, MharTableStyle style)
 {
-  char *means[] = { (char *) "mean weight", NULL }, *columns[] = { (char *) "weight", (char *) "token", (char *) "text", NULL };
+  char *means[] = { (char *)"mean weight", NULL },
+       *columns[] = { (char *)"weight", (char *)"token", (char *)"text", NULL };
   const MharField *token = mhar_dataset_get (reads, "token"), *weight = mhar_dataset_get (reads, "token_weight");
-  g_autoptr (GPtrArray) bins = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
-  g_autoptr (GPtrArray) tokens = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
+  g_autoptr (GPtrArray) bins = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
+  g_autoptr (GPtrArray) tokens = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
 
   add_line (bins, g_strdup (title), 0, NULL);
   for (guint b = 0; b < G_N_ELEMENTS (binnings); b++) {
@@ -253,7 +254,8 @@ append_tables (GString *out, const MharDataset *reads, gsize cell, const char *t
     for (gsize bin = 0; count != NULL && bin < count->shape[0]; bin++) {
       g_autofree char *name = bin_name (reads, binnings[b].prefix, bin);
       if (count->data.i32[bin] > 0)
-        add_line (bins, mhar_printable (name), 1, (char *[]){ mhar_table_number (bin_mean (reads, binnings[b].prefix, cell, bin)) });
+        add_line (bins, mhar_printable (name), 1,
+                  (char *[]){ mhar_table_number (bin_mean (reads, binnings[b].prefix, cell, bin)) });
     }
   }
   add_line (tokens, g_strdup (title), 0, NULL);
@@ -264,11 +266,12 @@ append_tables (GString *out, const MharDataset *reads, gsize cell, const char *t
       int example = mhar_reads_find_example (reads, token->data.i32[i]);
       if (example >= 0)
         add_line (tokens, g_strdup_printf ("%" G_GSIZE_FORMAT, k + 1), 3,
-                  (char *[]){ mhar_table_number ((double) weight->data.f32[i]), g_strdup_printf ("%d", token->data.i32[i]),
-                              in_context (reads, example) });
+                  (char *[]){ mhar_table_number ((double)weight->data.f32[i]),
+                              g_strdup_printf ("%d", token->data.i32[i]), in_context (reads, example) });
     }
   }
-  g_autofree char *first = mhar_table_lines (means, bins, 1, style), *second = mhar_table_lines (columns, tokens, 3, style);
+  g_autofree char *first = mhar_table_lines (means, bins, 1, style),
+                  *second = mhar_table_lines (columns, tokens, 3, style);
   g_string_append_printf (out, "\n%s\n%s", first, second);
 }
 
@@ -307,8 +310,8 @@ csv_cell (const MharCsv *csv, const MharDataset *reads, gsize cell)
     for (gsize bin = 0; tokens != NULL && bin < tokens->shape[0]; bin++) {
       g_autofree char *name = bin_name (reads, binnings[b].prefix, bin);
       if (tokens->data.i32[bin] > 0)
-        mhar_csv_number (csv, bin_mean (reads, binnings[b].prefix, cell, bin), "weight_by_%s[%s:%s]", binnings[b].prefix, where,
-                         name);
+        mhar_csv_number (csv, bin_mean (reads, binnings[b].prefix, cell, bin), "weight_by_%s[%s:%s]",
+                         binnings[b].prefix, where, name);
     }
   }
   for (gsize i = 0; i < 2 * token->shape[2]; i++) {
@@ -317,7 +320,7 @@ csv_cell (const MharCsv *csv, const MharDataset *reads, gsize cell)
     if (token->data.i32[at] < 0)
       continue;
     mhar_csv_number (csv, token->data.i32[at], "%s_token[%s:%" G_GSIZE_FORMAT "]", list, where, rank);
-    mhar_csv_number (csv, (double) weight->data.f32[at], "%s_weight[%s:%" G_GSIZE_FORMAT "]", list, where, rank);
+    mhar_csv_number (csv, (double)weight->data.f32[at], "%s_weight[%s:%" G_GSIZE_FORMAT "]", list, where, rank);
   }
 }
 
@@ -333,13 +336,14 @@ mhar_csv_reads (const MharCsv *csv, const MharDataset *set)
     csv_cell (csv, reads, cell);
   if (reads == NULL || mhar_dataset_get (reads, names[0]) == NULL)
     return;
-  gsize s = (gsize) mhar_dataset_integer (reads, "logit_site", 0);
-  gint32 heads = mhar_dataset_get (reads, "n_heads")->data.i32[s], sources = mhar_dataset_get (reads, "n_sources")->data.i32[s];
+  gsize s = (gsize)mhar_dataset_integer (reads, "logit_site", 0);
+  gint32 heads = mhar_dataset_get (reads, "n_heads")->data.i32[s],
+         sources = mhar_dataset_get (reads, "n_sources")->data.i32[s];
   for (guint k = 0; k < G_N_ELEMENTS (names); k++) {
     const MharField *field = mhar_dataset_get (reads, names[k]);
     mhar_csv_number (csv, mhar_dataset_real (reads, numbers[k], NAN), "%s", numbers[k]);
     for (gsize i = 0; i < mhar_field_length (field); i++)
-      if (i / field->shape[1] < (gsize) heads && i % field->shape[1] < (gsize) sources)
+      if (i / field->shape[1] < (gsize)heads && i % field->shape[1] < (gsize)sources)
         mhar_csv_number (csv, field->data.f64[i], "%s[%" G_GSIZE_FORMAT ":%s]", names[k], i / field->shape[1],
                          source_at (reads, s, i % field->shape[1]));
   }

@@ -11,8 +11,8 @@ G_BEGIN_DECLS
 void mhar_table_reads (const GPtrArray *sets, GPtrArray *lines);
 /* Every number of them, of the cells that were asked for, by name. */
 void mhar_csv_reads (const MharCsv *csv, const MharDataset *set);
-/* Of each cell asked for its means and the tokens in context, under the table, in any style but CSV; g_free; NULL where there
- * are none. */
+/* Of each cell asked for its means and the tokens in context, under the table, in any style but CSV; g_free; NULL where
+ * there are none. */
 char *mhar_table_reads_cells (const GPtrArray *sets, MharTableStyle style);
 
 /* `text` as one line for a terminal: line ends, tabs and what cannot be printed as escapes. g_free. */

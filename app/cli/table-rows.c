@@ -19,8 +19,8 @@ end_of (const MharDataset *set, const char *name, const char *end)
 static char *
 cell_real (const MharDataset *set, const char *name)
 {
-  return mhar_dataset_has_real (set, name) ? mhar_table_interval (mhar_dataset_real (set, name, NAN), end_of (set, name, "_low"),
-                                                                  end_of (set, name, "_high"))
+  return mhar_dataset_has_real (set, name) ? mhar_table_interval (
+             mhar_dataset_real (set, name, NAN), end_of (set, name, "_low"), end_of (set, name, "_high"))
                                            : NULL;
 }
 

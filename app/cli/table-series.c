@@ -73,8 +73,9 @@ cell (const MharDataset *set, const MharField *field, gsize i)
 {
   double value = field->data.f64[i];
 
-  return isnan (value) ? g_strdup ("—")
-                       : mhar_table_interval (value, end_at (set, field->name, "_low", i), end_at (set, field->name, "_high", i));
+  return isnan (value)
+             ? g_strdup ("—")
+             : mhar_table_interval (value, end_at (set, field->name, "_low", i), end_at (set, field->name, "_high", i));
 }
 
 /* The table of the fields `from` … `to` − 1 of `shown`. */

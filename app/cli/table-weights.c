@@ -121,6 +121,7 @@ mhar_csv_weights (const MharCsv *csv, const MharDataset *set)
     for (gsize a = 0; a < slices * slices; a++)
       if (a / slices < a % slices)
         mhar_csv_number (csv, mhar_field_value (within, s * slices * slices + a),
-                         "slice_cosine[%s:%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT "]", label_at (label, s), a / slices, a % slices);
+                         "slice_cosine[%s:%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT "]", label_at (label, s), a / slices,
+                         a % slices);
   }
 }

@@ -58,7 +58,7 @@ mhar_table_build (const GPtrArray *sets)
     char **line = g_new0 (char *, sets->len + 2);
     line[0] = label;
     for (guint c = 0; c < sets->len; c++) {
-      char *text = mhar_table_cell (row, g_ptr_array_index ((GPtrArray *) sets, c));
+      char *text = mhar_table_cell (row, g_ptr_array_index ((GPtrArray *)sets, c));
       any = any || text != NULL;
       line[c + 1] = text != NULL ? text : g_strdup ("—");
     }
@@ -168,10 +168,11 @@ format_markdown (GString *out, char **names, const GPtrArray *lines, guint n)
 static const struct {
   gunichar c;
   const char *tex;
-} tex[] = { { 0xD7, "$\\times$" },  { 0xB1, "$\\pm$" }, { 0x2013, "--" },  { 0x2014, "---" },
-            { 0x2192, "$\\to$" }, { 0x2299, "$\\odot$" }, { 0x2068, "" },    { 0x2069, "" },
-            { '\\', "\\textbackslash{}" }, { '~', "\\~{}" }, { '^', "\\^{}" }, { '|', "$|$" },
-            { '<', "$<$" },         { '>', "$>$" } };
+} tex[] = { { 0xD7, "$\\times$" }, { 0xB1, "$\\pm$" },   { 0x2013, "--" },
+            { 0x2014, "---" },     { 0x2192, "$\\to$" }, { 0x2299, "$\\odot$" },
+            { 0x2068, "" },        { 0x2069, "" },       { '\\', "\\textbackslash{}" },
+            { '~', "\\~{}" },      { '^', "\\^{}" },     { '|', "$|$" },
+            { '<', "$<$" },        { '>', "$>$" } };
 
 static void
 append_latex (GString *out, const char *text)

@@ -293,7 +293,8 @@ measure (MharDrawing *d)
     .left = d->margin + (text ? d->y.extent + d->small * 0.6 : 0),
     .top = d->margin + (text ? d->font * 3.2 : 0),
     .bottom = d->margin + (text ? d->x.extent + d->small * 0.6 : 0) + mhar_drawing_place_caption (d),
-    .beside = 2 * gap_of (d) + (text ? mhar_colour_bar_width (d) + mhar_colour_bar_width (d->second) + 2.8 * d->font : 0),
+    .beside
+    = 2 * gap_of (d) + (text ? mhar_colour_bar_width (d) + mhar_colour_bar_width (d->second) + 2.8 * d->font : 0),
   };
 }
 

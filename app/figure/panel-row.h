@@ -12,6 +12,6 @@ typedef struct {
 /* Sizes of the second's text, as the drawing's, and the labels of both axes: what a `measure` begins with. */
 void mhar_panel_row_measure (MharDrawing *drawing);
 
-/* The first of `n` panels, cells about square, in the middle of what there is; the others are as large. Where they would be too
- * small the caption goes, then all text; `measure` is asked again each time. Thins the axes' labels. */
+/* The first of `n` panels, cells about square, in the middle of what there is; the others are as large. Where they
+ * would be too small the caption goes, then all text; `measure` is asked again each time. Thins the axes' labels. */
 MharFigureRect mhar_panel_row_place (MharDrawing *drawing, guint n, MharRowInsets (*measure) (MharDrawing *drawing));
