@@ -179,7 +179,7 @@ test_others (void)
 
   mhar_dataset_get (other, "weight")->data.f32[HEADS * SOURCES] = 0.7f;
   says (set, other, MHAR_PAGE_COMPARE, 1, 0, 0,
-        "L0.mlp, head 0 reads 80.0 % of embed in A and 70.0 % in B: a difference of -10.0 points");
+        "L0.mlp, head 0 reads 80.0 % of embed in A and 70.0 % in B: a difference of −10.0 points");
   says (set, NULL, MHAR_PAGE_COMPARE, 1, 0, 0, "Choose a second checkpoint to compare with");
   says (set, NULL, MHAR_PAGE_SOURCES, 1, 0, -1,
         "L0.mlp, head 0 uses its 2 sources as if they were 1.6 (entropy 0.500 nat)");
