@@ -24,6 +24,9 @@ TITLE = re.compile("Depth|mhar|single|mini")
 # Not ours to mend: the bus of a container, and themes' own.
 HARMLESS = re.compile(r"Failed to set fd limit|dconf|Unable to acquire session bus|^\s*$|at-spi|dbus-daemon|SpiRegistry")
 
+# Threads that spin while they wait take the time of what they wait for, in the window and beside it.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 _cases = []
 _children = []
 
@@ -112,14 +115,14 @@ class Viewer:
             (config / "settings.ini").write_text(f"[viewer]\ntokens={tokens}\nwindow=256\ndraws=8\n{settings}", "utf-8")
         environment = dict(os.environ, LC_ALL=locale, LANGUAGE="en", XDG_CONFIG_HOME=str(self.folder / "config"),
                            XDG_DATA_HOME=str(self.folder / "data"), XDG_CACHE_HOME=str(self.folder / "cache"),
-                           HOME=str(self.folder), MHAR_DATA_DIR=str(ROOT / "data"), OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive",
+                           HOME=str(self.folder), MHAR_DATA_DIR=str(ROOT / "data"), OMP_NUM_THREADS="2",
                            MHAR_BACKEND_DIR=str(self.folder))
         environment.update(env or {})
         self.stderr = open(self.folder / "stderr", "w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen([VIEWER, *map(os.fspath, args)], env=environment, stderr=self.stderr,
                                         stdin=subprocess.DEVNULL)
         self.app = wait_for(self._find_app)
-        wait_for(lambda: self.all("push button"))
+        self.find("push button")
         self.focus()
 
     # ---- looking
@@ -139,8 +142,6 @@ class Viewer:
 
     def shows(self, at):
         """GTK 4.8 never says "showing"; what is not on the screen has no size."""
-        if at.getRoleName() in ("application", "frame", "dialog", "window"):
-            return True
         if not at.getState().contains(self.pyatspi.STATE_VISIBLE):
             return False
         try:
@@ -149,32 +150,42 @@ class Viewer:
             return True
         return box.width > 0 and box.height > 0
 
-    def all(self, role=None, name=None, showing=True, root=None):
-        """Every accessible of that role whose name matches, that is on the screen."""
-        found = []
-
-        def walk(at, depth):
-            if at is None or depth > 40:
-                return
+    def walk(self, role=None, name=None, root=None):
+        """Every accessible of that role whose name matches, that is on the screen; in tables only where one is the root. Every
+        question is a message to the program and back, so as few as possible are put."""
+        def below(at, top):
             try:
-                if showing and not self.shows(at):
+                kind, children = at.getRoleName(), at.childCount
+                alike = (role is None or kind == role) and (name is None or re.search(name, at.name or ""))
+                if not alike and (children == 0 or (kind == "tree table" and not top)):
                     return
-                if (role is None or at.getRoleName() == role) and (name is None or re.search(name, at.name or "")):
-                    found.append(at)
-                for child in at:
-                    walk(child, depth + 1)
+                if kind not in ("frame", "dialog", "window") and not self.shows(at):
+                    return
+                if alike:
+                    yield at
+                if kind == "tree table" and not top:
+                    return
+                for i in range(children):
+                    yield from below(at[i], False)
             except Exception:  # gone meanwhile
                 return
 
         for top in ([root] if root is not None else list(self.app)):
-            walk(top, 0)
-        return found
+            yield from below(top, True)
+
+    def all(self, role=None, name=None, root=None):
+        return list(self.walk(role, name, root))
 
     def find(self, role=None, name=None, seconds=PATIENCE, **kw):
+        """The first of them, when there is one."""
         def one():
-            return self.all(role, name, **kw)
+            return next(self.walk(role, name, **kw), None)
         one.__doc__ = f"{role} “{name}”"
-        return wait_for(one, seconds)[0]
+        return wait_for(one, seconds)
+
+    def cell(self, table, name):
+        """A label in that table."""
+        return self.find("label", name, root=self.find("tree table", table))
 
     def text(self, accessible):
         try:

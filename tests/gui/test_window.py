@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 
 import numpy as np
 
@@ -44,35 +43,24 @@ def alike(one, two, where=""):
 
 
 @case
-def demo_from_the_start_page(start, folder):
-    v = start()
-    v.press("push button", "Four heads")
-    wait_for(lambda: v.title().startswith("mhar"))
-    v.notice("13 sites of 1–13 sources")
-    v.run()
-    said = v.says(r"reads [\d.]+ % of .*its null")
-    run = json.loads(probe("--json", "--max-tokens", 1024, *SAME_RUN, DEMO / "mhar"))["checkpoints"][0]
-    largest = max((w, s["label"], h, n) for s in run["per_site"] if s["sources"] > 1
-                  for h, row in enumerate(s["weight"]) for n, w in enumerate(row))
-    assert said.startswith(f"{largest[1]}, head {largest[2]} reads {100 * largest[0]:.1f} % of"), said
-    assert re.search(r"the deviation: too few draws to tell from its null \(p = 0\.\d\d\)$", said), said  # eight of them
-    v.close()
-
-
-@case
 def path_of_a_stranger(start, folder):
     """From the start page, by what can be seen and pressed alone: who reads the embedding most, whether the heads differ by more
     than chance, and the paper's Figure 4 as a file."""
     v = start()
     v.press("push button", "Four heads")
+    wait_for(lambda: v.title() == "mhar")
+    v.notice("13 sites of 1–13 sources")
     v.find("label", "^Press Run")
     v.press("push button", "^Run$")
     v.find("label", "tokens run", 2 * 60)
     run = json.loads(probe("--json", "--max-tokens", 1024, *SAME_RUN, DEMO / "mhar"))["checkpoints"][0]
+    largest = max((w, s["label"], h) for s in run["per_site"] if s["sources"] > 1 for h, row in enumerate(s["weight"]) for w in row)
+    said = v.says(rf"^{largest[1]}, head {largest[2]} reads {100 * largest[0]:.1f} % of .*its null")
+    assert re.search(r"the deviation: too few draws to tell from its null \(p = 0\.\d\d\)$", said), said  # eight of them
     weight, site, head = max((row[0], s["label"], h) for s in run["per_site"] if s["sources"] > 1 for h, row in enumerate(s["weight"]))
     answer = f"^embed is read most by {site}, head {head}: {100 * weight:.1f} %$"
     v.notice(answer)
-    v.click(v.find("label", "^L3.attn$", root=v.find("tree table", "Sites")))
+    v.click(v.cell("Sites", "^L3.attn$"))
     v.says("^L3.attn")
     v.press("push button", answer)
     v.says(f"^{site}, head {head} reads {100 * weight:.1f} % of embed")
@@ -108,14 +96,19 @@ def pages_and_selection(start, folder):
     v.says("^L1.attn, head 1 reads")
     v.key("0")
     v.says("^L1.attn, mean of 4 heads")
+    v.click(v.cell("Sites", "^L3.attn$"))
+    v.says("^L3.attn, mean of 4 heads")
+    v.click(v.cell("Sites", "^excess$"))  # sorted by excess: the largest, L3.attn, goes last
+    v.click(v.cell("Sites", "^excess$"))
+    wait_for(lambda: v.cell("Sites", r"^(L\d\.(attn|mlp)|final)$").name == "L3.attn")
     v.key("alt+6")
     v.says("Choose a second checkpoint")
     v.key("alt+4", "ctrl+t")
-    v.find("label", "^head_0$")
+    v.cell("Numbers shown", "^head_0$")
     v.key("alt+3")
-    v.find("label", "^output_b$")
+    v.cell("Numbers shown", "^output_b$")
     v.key("ctrl+t", "alt+1", "F6", "ctrl+t")
-    v.find("label", "^weight_sd$")
+    v.cell("Numbers shown", "^weight_sd$")
 
     def focused():
         return [b.name for b in v.all("push button") if b.getState().contains(v.pyatspi.STATE_FOCUSED)]
@@ -123,17 +116,39 @@ def pages_and_selection(start, folder):
     v.close()
 
 
-@case
-def pointing_at_the_sites(start, folder):
-    v = start(DEMO / "mhar")
-    v.run()
-    v.click(v.find("label", "^L3.attn$"))
-    v.says("^L3.attn, head 2 reads")
-    v.click(v.find("label", "^excess$"))  # sorted by excess: the largest, L3.attn, goes last
-    v.click(v.find("label", "^excess$"))
-    rows = [r for r in v.all("label", r"^(L\d\.(attn|mlp)|final)$", root=v.find("tree table", "Sites"))]
-    assert rows[0].name == "L3.attn", [r.name for r in rows]
-    v.close()
+def what_a_head_reads(v, folder):
+    """On the page of reads, and saved from it."""
+    v.key("alt+7", "2")
+    run = json.loads(probe("--json", "--max-tokens", 1024, *SAME_RUN, "--reads=L0.mlp:1:*", DEMO / "mhar"))["checkpoints"][0]
+    v.says("^L0.mlp, head 1 reads [0-9.]+ % of embed")
+    embed, other = run["reads"]["cells"]
+
+    def lines(name):
+        return [re.search(r"^Token (\d+), .*: (0\.\d+)$", i.name).groups()
+                for i in v.all("list item", "^Token", root=v.find("list", name))]
+
+    def same(cell):
+        for name, which in (("^Most weight", "most"), ("^Least weight", "least")):
+            wanted = [(str(t["token"]), f"{t['weight']:.4f}") for t in cell[which]]
+            wait_for(lambda: lines(name) == wanted)
+
+    same(embed)
+    v.key("period")
+    same(other)
+    v.key("0")
+    v.find("label", "^Select one head")
+    v.key("2", "comma")
+    v.save_as("ctrl+shift+e", folder / "reads.csv")
+    v.save_as("ctrl+e", folder / "reads.pdf")
+    v.notice("Saved reads.pdf")
+    rows = list(csv.DictReader((folder / "reads.csv").read_text("utf-8").splitlines()))
+    by_class = next(s for s in run["reads"]["per_site"] if s["label"] == "L0.mlp")["weight_by_class"][1][0]
+    letter = next(r for r in rows if (r["by"], r["which"]) == ("class", "letter"))
+    assert (letter["site"], letter["head"], letter["source"]) == ("L0.mlp", "1", "embed"), letter
+    assert abs(float(letter["weight"]) - by_class[0]) < 1e-6 and int(letter["tokens"]) == run["reads"]["class"]["tokens"][0]
+    assert [r["token"] for r in rows if r["by"] == "most"] == [str(t["token"]) for t in embed["most"]]
+    probe("--max-tokens", 1024, *SAME_RUN, "--reads=L0.mlp:1:embed", DEMO / "mhar", "--figure", folder / "cli.pdf", "--figure-kind", "reads")
+    assert (folder / "reads.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
 
 
 @case
@@ -169,44 +184,7 @@ def what_is_exported_is_what_the_command_line_makes(start, folder):
     site = two[0]["head_js"]["per_site"][0]
     cells = rows[2].split(",")
     assert cells[0] == site["label"] and abs(float(cells[3]) - site["trained"]) < 1e-6 * site["trained"], (cells, site)
-    v.close()
-
-
-@case
-def what_a_head_reads(start, folder):
-    v = start(DEMO / "mhar")
-    v.run()
-    v.key("alt+7", "2")
-    run = json.loads(probe("--json", "--max-tokens", 1024, *SAME_RUN, "--reads=L0.mlp:1:*", DEMO / "mhar"))["checkpoints"][0]
-    v.says("^L0.mlp, head 1 reads [0-9.]+ % of embed")
-    embed, other = run["reads"]["cells"]
-
-    def lines(name):
-        return [re.search(r"^Token (\d+), .*: (0\.\d+)$", i.name).groups()
-                for i in v.all("list item", "^Token", root=v.find("list", name))]
-
-    def same(cell):
-        for name, which in (("^Most weight", "most"), ("^Least weight", "least")):
-            wanted = [(str(t["token"]), f"{t['weight']:.4f}") for t in cell[which]]
-            wait_for(lambda: lines(name) == wanted)
-
-    same(embed)
-    v.key("period")
-    same(other)
-    v.key("0")
-    v.find("label", "^Select one head")
-    v.key("2", "comma")
-    v.save_as("ctrl+shift+e", folder / "reads.csv")
-    v.save_as("ctrl+e", folder / "reads.pdf")
-    v.notice("Saved reads.pdf")
-    rows = list(csv.DictReader((folder / "reads.csv").read_text("utf-8").splitlines()))
-    by_class = next(s for s in run["reads"]["per_site"] if s["label"] == "L0.mlp")["weight_by_class"][1][0]
-    letter = next(r for r in rows if (r["by"], r["which"]) == ("class", "letter"))
-    assert (letter["site"], letter["head"], letter["source"]) == ("L0.mlp", "1", "embed"), letter
-    assert abs(float(letter["weight"]) - by_class[0]) < 1e-6 and int(letter["tokens"]) == run["reads"]["class"]["tokens"][0]
-    assert [r["token"] for r in rows if r["by"] == "most"] == [str(t["token"]) for t in embed["most"]]
-    probe("--max-tokens", 1024, *SAME_RUN, "--reads=L0.mlp:1:embed", DEMO / "mhar", "--figure", folder / "cli.pdf", "--figure-kind", "reads")
-    assert (folder / "reads.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
+    what_a_head_reads(v, folder)
     v.close()
 
 
@@ -444,13 +422,17 @@ def broken_checkpoint(start, folder):
 @case
 def keyboard_alone(start, folder):
     v = start()
-    v.key("Tab", "Tab", "Tab")  # past the header bar: a card of the start page has the focus, or the next one
-    for _ in range(40):
-        focused = [b.name for b in v.all("push button") if b.getState().contains(v.pyatspi.STATE_FOCUSED)]
-        if any("heads a read" in name for name in focused):
+
+    def focused():
+        """something that has the focus"""
+        return next(((at.getRoleName(), at.name) for at in v.walk() if at.getState().contains(v.pyatspi.STATE_FOCUSED)), None)
+
+    for _ in range(12):
+        before = focused()
+        if before is not None and "heads a read" in before[1]:
             break
         v.key("Tab")
-        time.sleep(0.2)
+        wait_for(lambda: focused() not in (None, before))
     v.key("Return")
     wait_for(lambda: v.title() == "mhar")
     v.run()
