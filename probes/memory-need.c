@@ -75,19 +75,28 @@ has_null (const MharProbeSetup *s, const MharSite *site)
          || (mhar_site_counts (site, FALSE) && (probes & MHAR_PROBE_KL));
 }
 
-/* Null queries of the main result, the matched count and the controls, and the list that one of them is packed from;
- * and the weights that the main ones give, which wait with the batches. */
+/* One list of null queries, of all draws and sites. */
 static guint64
-null_bytes (const MharProbeSetup *s)
+query_bytes (const MharProbeSetup *s)
 {
-  const MharProbeOptions *o = s->options;
-  guint64 queries = 0, groups = count_controls (s) + (o->match_sources > 0) + 1;
+  guint64 queries = 0;
 
   for (guint i = 0; i < s->plan->sites->len; i++)
     if (has_null (s, mhar_plan_site (s->plan, i)))
       queries += (guint64)mhar_site_n_queries (mhar_plan_site (s->plan, i)) * (guint64)s->plan->width;
+  return s->options->null_draws * sizeof (double) * queries;
+}
+
+/* The lists packed, of the main result, the matched count and the controls; and the weights that the main ones give, which
+ * wait with the batches. */
+static guint64
+null_bytes (const MharProbeSetup *s)
+{
+  const MharProbeOptions *o = s->options;
+  guint64 groups = count_controls (s) + (o->match_sources > 0) + 1;
   guint64 weights = (o->probes & MHAR_PROBE_DEPTH_MAPS) ? mhar_deviation_packed_length (s) * (IN_FLIGHT + 2) : 0;
-  return (guint64)o->null_draws * sizeof (double) * (queries * groups + weights);
+
+  return groups * query_bytes (s) + o->null_draws * sizeof (double) * weights;
 }
 
 /* What one thread scores null queries in. */
@@ -183,8 +192,9 @@ mhar_memory_need (const MharMemoryRun *run, guint batch)
     waiting += tokens * IN_FLIGHT * sizeof (float) * cells;
   guint64 own = entries * kept * sizeof (double) + run->windows * series * 2 * sizeof (double)
                 + 8 * slab * sizeof (double) + threads * 4 * kept * sizeof (double);
-  guint64 all = computing + waiting + own + interval_bytes (s) + null_bytes (s) * run->devices->len
-                + reads_bytes (s, run->windows);
+  guint64 running = computing + waiting + own + interval_bytes (s) + reads_bytes (s, run->windows);
+  /* The list that the last one is packed from goes before anything runs. */
+  guint64 all = null_bytes (s) * run->devices->len + MAX (running, query_bytes (s) * run->devices->len);
   return all + all / 16 + FIXED + (run->file ? FILE_WRITTEN : 0) + PER_THREAD * threads;
 }
 
