@@ -172,12 +172,6 @@ take_attribute (FILE *from, MharDataset *set)
 
 /* ---- fields ---- */
 
-static gsize
-element_size (MharFieldType type)
-{
-  return type == MHAR_FIELD_F64 ? sizeof (double) : type == MHAR_FIELD_STRING ? sizeof (char *) : sizeof (gint32);
-}
-
 static gboolean
 put_field (FILE *to, const MharField *field)
 {
@@ -188,7 +182,7 @@ put_field (FILE *to, const MharField *field)
     good = mhar_text_send (to, field->dims[i]) && put_number (to, field->shape[i]);
   gsize length = mhar_field_length (field);
   if (field->type != MHAR_FIELD_STRING)
-    return good && put (to, field->data.any, length * element_size (field->type));
+    return good && put (to, field->data.any, length * mhar_field_element_size (field->type));
   for (gsize i = 0; good && i < length; i++)
     good = mhar_text_send (to, field->data.str[i]);
   return good;
@@ -199,7 +193,7 @@ take_values (FILE *from, MharField *field)
 {
   gsize length = mhar_field_length (field);
   if (field->type != MHAR_FIELD_STRING)
-    return take (from, field->data.any, length * element_size (field->type));
+    return take (from, field->data.any, length * mhar_field_element_size (field->type));
   for (gsize i = 0; i < length; i++)
     if ((field->data.str[i] = mhar_text_receive (from)) == NULL)
       return FALSE;
@@ -210,7 +204,7 @@ take_values (FILE *from, MharField *field)
 static gboolean
 take_shape (Source *source, MharFieldType type, guint n, char **dims, gsize *shape)
 {
-  guint64 bytes = element_size (type);
+  guint64 bytes = mhar_field_element_size (type);
   for (guint i = 0; i < n; i++) {
     guint64 length;
     dims[i] = mhar_text_receive (source->from);

@@ -16,8 +16,8 @@ struct _MharDataset {
 
 /* ---- fields ---- */
 
-static gsize
-element_size (MharFieldType type)
+gsize
+mhar_field_element_size (MharFieldType type)
 {
   switch (type) {
   case MHAR_FIELD_F32:
@@ -53,7 +53,7 @@ mhar_field_new (const char *name, const char *long_name, const char *units, Mhar
     field->shape[i] = shape[i];
   }
   /* One element at least, so that an empty field has an address too. */
-  field->data.any = g_malloc0_n (MAX (length, 1), element_size (type));
+  field->data.any = g_malloc0_n (MAX (length, 1), mhar_field_element_size (type));
   if (type == MHAR_FIELD_F32)
     for (gsize i = 0; i < length; i++)
       field->data.f32[i] = NAN;
@@ -90,7 +90,7 @@ mhar_field_copy (const MharField *field)
   gsize length = mhar_field_length (field);
 
   if (field->type != MHAR_FIELD_STRING)
-    memcpy (to->data.any, field->data.any, length * element_size (field->type));
+    memcpy (to->data.any, field->data.any, length * mhar_field_element_size (field->type));
   else
     for (gsize i = 0; i < length; i++)
       to->data.str[i] = g_strdup (field->data.str[i]);

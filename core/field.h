@@ -41,6 +41,7 @@ MharField *mhar_field_new (const char *name, const char *long_name, const char *
 void mhar_field_free (MharField *field);
 MharField *mhar_field_copy (const MharField *field); /* mhar_field_free */
 gsize mhar_field_length (const MharField *field); /* product of the shape */
+gsize mhar_field_element_size (MharFieldType type); /* bytes; of strings, of the pointer */
 /* Length of the named dimension; 0 where the field has none of that name. */
 gsize mhar_field_dim (const MharField *field, const char *dim);
 /* Element `i` of the flat array as a double; NaN for strings. */

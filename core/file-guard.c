@@ -143,18 +143,6 @@ on_bus_error (int number, siginfo_t *info, void *context)
   _exit (EXIT_INPUT);
 }
 
-/* HDF5 calls exit where it cannot get memory. */
-static void
-on_exit_early (void)
-{
-  if (g_atomic_int_get (&done))
-    return;
-  remove_temps ();
-  say (program_name);
-  say (": a library ended the program, most likely for want of memory; end other programs and run anew\n");
-  _exit (EXIT_RUN);
-}
-
 void
 mhar_guard_leave (int status, const char *why)
 {
@@ -166,6 +154,14 @@ mhar_guard_leave (int status, const char *why)
   say (why);
   say ("\n");
   _exit (status);
+}
+
+/* HDF5 calls exit where it cannot get memory. */
+static void
+on_exit_early (void)
+{
+  mhar_guard_leave (EXIT_RUN,
+                    "a library ended the program, most likely for want of memory; end other programs and run anew");
 }
 
 void

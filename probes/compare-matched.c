@@ -4,20 +4,6 @@
 
 #include <string.h>
 
-static MharField *
-copy_field (const MharField *from)
-{
-  MharField *to = mhar_field_new (from->name, from->long_name, from->units, from->type, from->n_dims,
-                                  (const char *const *)from->dims, from->shape);
-  gsize n = mhar_field_length (from);
-
-  for (gsize i = 0; from->type == MHAR_FIELD_STRING && i < n; i++)
-    to->data.str[i] = g_strdup (from->data.str[i]);
-  if (from->type == MHAR_FIELD_F32 || from->type == MHAR_FIELD_I32)
-    memcpy (to->data.any, from->data.any, n * 4);
-  return to;
-}
-
 /* Each read's head match(h) where head h was. */
 static void
 reorder (MharField *weight, const MharField *before, const MharField *match)
@@ -57,7 +43,7 @@ mhar_comparison_matched (const MharDataset *compare, const MharDataset *b)
   mhar_dataset_set_string (out, "path", mhar_dataset_string (b, "path"));
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     const MharField *field = mhar_dataset_get (b, names[i]);
-    MharField *copy = field != NULL ? mhar_dataset_add (out, copy_field (field)) : NULL;
+    MharField *copy = field != NULL ? mhar_dataset_add (out, mhar_field_copy (field)) : NULL;
     if (copy != NULL && match != NULL && strcmp (names[i], "weight") == 0)
       reorder (copy, field, match);
   }

@@ -209,6 +209,18 @@ mhar_table_cell (const MharTableRow *row, const MharDataset *set)
   return row->cell (set, row->name);
 }
 
+/* The rows of a disagreement whose numbers' names begin with `stem`. */
+#define DISAGREEMENT(stem) \
+  { "trained", "", stem "_trained", cell_real, NULL }, \
+  { "median over sites", "", stem "_median", cell_real, NULL }, \
+  { "null (random queries)", "", stem, cell_null, "random" }, \
+  { "null (shuffled queries)", "", stem, cell_null, "shuffled" }, \
+  { "null (other sites' queries)", "", stem, cell_null, "swapped" }, \
+  { "excess", "", stem "_excess", cell_real, NULL }, \
+  { "p", "", stem "_p_value", cell_p, NULL }, \
+  { "verdict", "", stem "_p_value", cell_verdict, NULL }, \
+  { "sites above their null", "", stem "_p_value", cell_sites, NULL }
+
 const MharTableRow mhar_table_rows[] = {
   { "mode", "", "mode", cell_string, NULL },
   { "layers × width", "", NULL, cell_shape, NULL },
@@ -230,36 +242,12 @@ const MharTableRow mhar_table_rows[] = {
   { "slices", "", "query_norm", cell_slicing, NULL },
   { "Slice disagreement KL", "nat", NULL, NULL, NULL },
   { "slices", "", "slice_kl", cell_slicing, NULL },
-  { "trained", "", "slice_kl_trained", cell_real, NULL },
-  { "median over sites", "", "slice_kl_median", cell_real, NULL },
-  { "null (random queries)", "", "slice_kl", cell_null, "random" },
-  { "null (shuffled queries)", "", "slice_kl", cell_null, "shuffled" },
-  { "null (other sites' queries)", "", "slice_kl", cell_null, "swapped" },
-  { "excess", "", "slice_kl_excess", cell_real, NULL },
-  { "p", "", "slice_kl_p_value", cell_p, NULL },
-  { "verdict", "", "slice_kl_p_value", cell_verdict, NULL },
-  { "sites above their null", "", "slice_kl_p_value", cell_sites, NULL },
+  DISAGREEMENT ("slice_kl"),
   { "Slice disagreement, matched count", "nat", NULL, NULL, NULL },
   { "over", "", NULL, cell_matched, NULL },
-  { "trained", "", "matched_kl_trained", cell_real, NULL },
-  { "median over sites", "", "matched_kl_median", cell_real, NULL },
-  { "null (random queries)", "", "matched_kl", cell_null, "random" },
-  { "null (shuffled queries)", "", "matched_kl", cell_null, "shuffled" },
-  { "null (other sites' queries)", "", "matched_kl", cell_null, "swapped" },
-  { "excess", "", "matched_kl_excess", cell_real, NULL },
-  { "p", "", "matched_kl_p_value", cell_p, NULL },
-  { "verdict", "", "matched_kl_p_value", cell_verdict, NULL },
-  { "sites above their null", "", "matched_kl_p_value", cell_sites, NULL },
+  DISAGREEMENT ("matched_kl"),
   { "Head disagreement", "nat", NULL, NULL, NULL },
-  { "trained", "", "head_js_trained", cell_real, NULL },
-  { "median over sites", "", "head_js_median", cell_real, NULL },
-  { "null (random queries)", "", "head_js", cell_null, "random" },
-  { "null (shuffled queries)", "", "head_js", cell_null, "shuffled" },
-  { "null (other sites' queries)", "", "head_js", cell_null, "swapped" },
-  { "excess", "", "head_js_excess", cell_real, NULL },
-  { "p", "", "head_js_p_value", cell_p, NULL },
-  { "verdict", "", "head_js_p_value", cell_verdict, NULL },
-  { "sites above their null", "", "head_js_p_value", cell_sites, NULL },
+  DISAGREEMENT ("head_js"),
   { "Deviation from consensus", "", NULL, NULL, NULL },
   { "largest", "", "max_deviation", cell_real, NULL },
   { "largest, random queries", "", "null_max_deviation", cell_real, "random" },

@@ -273,13 +273,6 @@ prepare (MharDrawing *d, GError **error)
   return TRUE;
 }
 
-/* From a bar to the panel after it. */
-static double
-gap_of (const MharDrawing *d)
-{
-  return d->font > 0 ? d->font * 1.2 : MIN (d->out.width, d->out.height) * 0.02;
-}
-
 /* Width of a panel's colour bar with what is beside it and before it. */
 static double
 bar_of (const MharDrawing *d, guint panel)
@@ -297,7 +290,7 @@ measure (MharDrawing *d)
     .left = d->margin + (text ? d->y.extent + d->small * 2.1 : 0),
     .top = d->margin + (text ? d->font * 1.5 : 0),
     .bottom = d->margin + (text ? d->x.extent + d->small * 2.2 : 0) + mhar_drawing_place_caption (d),
-    .beside = gap_of (d) + bar_of (d, CHANGE) + bar_of (d, MASS),
+    .beside = mhar_panel_row_gap (d) + bar_of (d, CHANGE) + bar_of (d, MASS),
   };
 }
 
@@ -310,7 +303,7 @@ place (MharDrawing *d)
     MharFigureRect area = { at.x + at.width + d->font, at.y, bar_of (d, i) - d->font, at.height };
     d->out.panels[i].cells = at;
     mhar_colour_bar_place (i == MASS ? d->second : d, &area);
-    at.x += at.width + bar_of (d, i) + gap_of (d);
+    at.x += at.width + bar_of (d, i) + mhar_panel_row_gap (d);
   }
 }
 

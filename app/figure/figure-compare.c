@@ -276,13 +276,6 @@ prepare (MharDrawing *d, GError **error)
   return TRUE;
 }
 
-/* Between panels; between the last one and the bars. */
-static double
-gap_of (const MharDrawing *d)
-{
-  return d->font > 0 ? d->font * 1.2 : MIN (d->out.width, d->out.height) * 0.02;
-}
-
 static MharRowInsets
 measure (MharDrawing *d)
 {
@@ -294,7 +287,8 @@ measure (MharDrawing *d)
     .top = d->margin + (text ? d->font * 3.2 : 0),
     .bottom = d->margin + (text ? d->x.extent + d->small * 0.6 : 0) + mhar_drawing_place_caption (d),
     .beside
-    = 2 * gap_of (d) + (text ? mhar_colour_bar_width (d) + mhar_colour_bar_width (d->second) + 2.8 * d->font : 0),
+    = 2 * mhar_panel_row_gap (d)
+      + (text ? mhar_colour_bar_width (d) + mhar_colour_bar_width (d->second) + 2.8 * d->font : 0),
   };
 }
 
@@ -305,7 +299,7 @@ place (MharDrawing *d)
 
   d->out.heading
       = (MharFigureRect){ at.x, MAX (at.y - d->font * 3.2, 0), d->out.width - d->margin - at.x, d->font * 1.4 };
-  for (guint i = 0; i < N_PANELS; i++, at.x += at.width + gap_of (d))
+  for (guint i = 0; i < N_PANELS; i++, at.x += at.width + mhar_panel_row_gap (d))
     d->out.panels[i].cells = at;
   area = d->out.panels[N_PANELS - 1].cells;
   area.x += area.width + d->font * 1.4;

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/figure/panel-row.h"
 
+double
+mhar_panel_row_gap (const MharDrawing *d)
+{
+  return d->font > 0 ? d->font * 1.2 : MIN (d->out.width, d->out.height) * 0.02;
+}
+
 void
 mhar_panel_row_measure (MharDrawing *d)
 {

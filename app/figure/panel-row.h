@@ -9,6 +9,9 @@ typedef struct {
   double left, top, bottom, beside;
 } MharRowInsets;
 
+/* Between a panel and what comes next, where a `measure` leaves room for it. */
+double mhar_panel_row_gap (const MharDrawing *drawing);
+
 /* Sizes of the second's text, as the drawing's, and the labels of both axes: what a `measure` begins with. */
 void mhar_panel_row_measure (MharDrawing *drawing);
 
