@@ -47,6 +47,9 @@ too_long (GtkTextBuffer *buffer, const GtkTextIter *at, const char *text, int le
 {
   GtkTextIter start, end;
 
+  /* Asked at every key, so first without a copy: a character is at most 4 bytes. */
+  if (4 * (gsize) gtk_text_buffer_get_char_count (buffer) + (gsize) length <= EDITABLE_MAX)
+    return NULL;
   gtk_text_buffer_get_bounds (buffer, &start, &end);
   g_autofree char *before = gtk_text_buffer_get_text (buffer, &start, at, TRUE), *after = gtk_text_buffer_get_text (buffer, at, &end, TRUE);
   if (strlen (before) + (gsize) length + strlen (after) <= EDITABLE_MAX)
