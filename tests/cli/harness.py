@@ -53,7 +53,7 @@ def environment(locale="C.UTF-8", **extra):
 
 def sanitized():
     """Whether the program was built with AddressSanitizer."""
-    return b"libasan" in subprocess.run(["ldd", PROBE], capture_output=True).stdout
+    return b"__asan_init" in Path(PROBE).read_bytes()
 
 
 def start(*args, locale="C.UTF-8", env=None, **popen):

@@ -18,10 +18,6 @@ MB = 1 << 20
 TOKENS = 1_000_000 if LONG else 200_000
 
 
-def sanitized():
-    return b"__asan_init" in Path(PROBE).read_bytes()
-
-
 def text_of(scratch, tokens=TOKENS):
     ids = IDS.read_bytes()
     path = scratch / "long.u16"

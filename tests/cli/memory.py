@@ -15,11 +15,6 @@ OPTIONS = ["--max-tokens", "32", "--context", "32", "--device", "cpu"]  # the CU
 MB = 1 << 20
 
 
-def sanitized():
-    """Sanitizers keep their own books in anonymous memory, more than what is measured."""
-    return b"__asan_init" in Path(PROBE).read_bytes()
-
-
 def run(folder, *options):
     found = memory.measure(PROBE, str(folder), [*OPTIONS, *options], environment())
     assert found["status"] == 0, found
