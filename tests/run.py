@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every test of a build, then the unit, loader and CLI tests again under ASan and UBSan.
+"""Runs the tests of a build, then the unit, loader and CLI tests of another, with ASan and UBSan.
 
     run.py BUILD [--long] [--no-sanitizers]
 
@@ -13,7 +13,8 @@ import os
 import subprocess
 import sys
 
-SANITIZED = ["--suite", "unit", "--suite", "sanitized"]
+PLAIN = ["--no-suite", "sanitized-only"]
+SANITIZED = ["--suite", "unit", "--suite", "sanitized", "--suite", "sanitized-only"]
 
 
 def run_suite(build, suites):
@@ -57,8 +58,9 @@ def main():
     build, complete = sys.argv[1], "--long" in sys.argv
     if complete:
         os.environ["MHAR_TEST_LONG"] = "1"
-    results = [run_suite(build, [])]
-    if "--no-sanitizers" not in sys.argv:
+    twice = "--no-sanitizers" not in sys.argv
+    results = [run_suite(build, PLAIN if twice and not complete else [])]
+    if twice:
         results.append(sanitized(build, complete))
     if complete:
         scripts = sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "long", "*.sh")))

@@ -15,7 +15,7 @@ memory = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(memory)
 
 MB = 1 << 20
-TOKENS = 1_000_000 if LONG else 200_000
+TOKENS = 1_000_000 if LONG else 120_000
 
 
 def text_of(scratch, tokens=TOKENS):

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Calls that fail (shim.c, which $MHAR_SHIM names): every allocation of ours and of the libraries that can say no, every
-read, write, fsync and rename of a run, or of many a sample (`make test-long`: more of them). It ends with one sentence and
-status 1 or 3, or is none the worse; the old output is whole or the new one is, and no unfinished file is left."""
+read, write, fsync and rename of a run, or of many a sample (`make test-long`: all of them, and of HDF5's allocations 300).
+It ends with one sentence and status 1 or 3, or is none the worse; the old output is whole or the new one is, and no
+unfinished file is left."""
 import errno
 import random
 import signal
@@ -97,8 +98,8 @@ def allocation(scratch, where, least):
     count = counted(place, f"alloc:0:{where}")
     assert count >= least, f"{count} allocations seen: is the shim loaded?"
     failed = 0
-    late = [count - 140 + n for n in numbers(140, 140 if LONG else 20)]
-    for n in [*numbers(count - 140, 20 if LONG else 6), *late]:
+    late = [count - 140 + n for n in numbers(140, 140 if LONG else 12)]
+    for n in [*numbers(count - 140, count if LONG else 5), *late]:
         failed += strike(place, f"alloc:{n}:{where}", may_succeed=True).code != 0
     strike(place, f"alloc:{count // 2}+:{where}", may_succeed=True)
     print(f"# {count} allocations, {failed} runs refused")
@@ -117,7 +118,7 @@ def allocations_of_hdf5_fail(scratch):
     count = counted(place, "alloc:0:libhdf5")
     assert count > 1000, count
     ends = {}
-    for n in numbers(count, 30 if LONG else 12):
+    for n in numbers(count, 300 if LONG else 7):
         out.joinpath("run.h5").write_bytes(OLD)
         env = {"LD_PRELOAD": SHIM, "MHAR_FAULT": f"alloc:{n}:libhdf5", "MHAR_FAULT_FOLDER": str(place)}
         process = start(*run_args(place)[:-2], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -138,7 +139,7 @@ def call_fails(scratch, call, code, may_succeed, least):
     place = place_of(scratch)
     count = counted(place, f"{call}:0:0")
     assert count >= least, f"{count} calls seen"
-    failed = sum(strike(place, f"{call}:{n}:{code}", may_succeed).code != 0 for n in numbers(count, 15 if LONG else 6))
+    failed = sum(strike(place, f"{call}:{n}:{code}", may_succeed).code != 0 for n in numbers(count, count if LONG else 5))
     print(f"# {count} calls, {failed} runs refused")
     assert failed > 0
 
@@ -175,7 +176,7 @@ def a_saved_run_on_a_bad_disk(scratch):
     succeed(*run_args(place)[:-4], "-o", saved)
     result, count = faulty(place, "pread:0:0", "--from", saved)
     assert result.code == 0 and count > 10, (result, count)
-    for n in numbers(count, 30 if LONG else 10):
+    for n in numbers(count, count if LONG else 6):
         check_refusal(faulty(place, f"pread:{n}:{errno.EIO}", "--from", saved)[0], 3, "saved.h5")
     print(f"# {count} reads")
 

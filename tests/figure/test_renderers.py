@@ -98,10 +98,10 @@ def saved_run():
     return path
 
 
-def figure(scratch, kind):
+def figure(scratch, kind, *all_sites):
     def save(extension):
         path = scratch / f"{kind}.{extension}"
-        succeed("--from", saved_run(), "--figure", path, "--figure-kind", kind, "--first-sites", "0", "-q")
+        succeed("--from", saved_run(), "--figure", path, "--figure-kind", kind, *all_sites, "-q")
         return path
 
     missing = [name for _, name, _ in RENDERERS if shutil.which(name) is None]
@@ -112,8 +112,9 @@ def figure(scratch, kind):
         compare(png, render(save(extension), scratch / name), f"{kind}, {extension} by {name}")
 
 
-for kind in "depth-map", "deviation", "collinearity":
-    add(kind, figure, kind)
+for kind in "depth-map", "deviation":
+    add(kind, figure, kind, "--first-sites", "0")
+add("collinearity", figure, "collinearity")
 
 
 if __name__ == "__main__":

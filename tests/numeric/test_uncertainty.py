@@ -22,14 +22,14 @@ def cases():
     for name, (folder, options) in CASES.items():
         yield name, folder, options
     mini = [name for name in CASES if name.startswith("mini-")]
-    for name in mini:
+    for name in mini if LONG else mini[1::2]:
         yield f"{name}, eleven windows", CASES[name][0], MINI
     routed = [name for name in mini if name not in ("mini-baseline", "mini-hyper", "mini-llama")]
     for name in routed if LONG else routed[::3]:
         yield f"{name}, controls", CASES[name][0], [*MINI, "--slices", "4,2,8", "--slicing", "interleaved,contiguous",
                                                    "--null-kind", "shuffled,random"]
         yield f"{name}, swapped", CASES[name][0], [*MINI, "--null-kind", "swapped", "--null-norm", "slice"]
-    for name in ("mini-full", "mini-full_mh"):
+    for name in ("mini-full_mh", "mini-full")[:2 if LONG else 1]:
         yield f"{name}, shuffled by slices", CASES[name][0], [*MINI, "--null-kind", "shuffled,swapped", "--null-norm", "slice",
                                                               "--slicing", "interleaved"]
         yield f"{name}, both norms", CASES[name][0], [*MINI, "--null-kind", "shuffled,random", "--null-norm", "query,slice", "--slices",
