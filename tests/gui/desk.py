@@ -117,6 +117,9 @@ class Viewer:
                            XDG_DATA_HOME=str(self.folder / "data"), XDG_CACHE_HOME=str(self.folder / "cache"),
                            HOME=str(self.folder), MHAR_DATA_DIR=str(ROOT / "data"), OMP_NUM_THREADS="2",
                            MHAR_BACKEND_DIR=str(self.folder))
+        if "MHAR_KEEP_LIBRARIES" in os.environ:
+            environment.update(LD_PRELOAD=os.environ["MHAR_KEEP_LIBRARIES"],
+                               ASAN_OPTIONS=f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0")
         environment.update(env or {})
         self.stderr = open(self.folder / "stderr", "w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen([VIEWER, *map(os.fspath, args)], env=environment, stderr=self.stderr,
