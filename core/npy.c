@@ -92,8 +92,8 @@ parse_npy (const guint8 *data, gsize length, const char *path, GError **error)
   ids.data = data + start + size;
   ids.length = length - start - size;
   if (ids.length / ids.width != n || ids.length % ids.width != 0) {
-    mhar_bad_input (error, "%s: the header promises %" G_GUINT64_FORMAT " ids, the file holds %zu bytes of them; it is cut short", path,
-                    n, ids.length);
+    mhar_bad_input (error, "%s: the header promises %" G_GUINT64_FORMAT " ids, the file holds %zu bytes of them; %s", path,
+                    n, ids.length, ids.length / ids.width < n ? "it is cut short" : "save the array again");
     return NULL;
   }
   return decode (&ids, path, error);

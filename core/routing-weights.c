@@ -278,7 +278,7 @@ warn (MharRoutingWeights *weights, const GArray *slots)
   if (zero)
     g_ptr_array_add (
         weights->warnings,
-        g_strdup ("every routing query is exactly zero: all reads are uniform, the routing was not trained"));
+        g_strdup ("every stored routing query is exactly zero: none was trained, and reads with them are uniform"));
   if (bare > 0)
     g_ptr_array_add (weights->warnings, g_strdup_printf ("%u quer%s no key gain beside %s: taken for 1", bare,
                                                          bare == 1 ? "y has" : "ies have", bare == 1 ? "it" : "them"));

@@ -93,6 +93,9 @@ check_queries (const Run *run, const MharBody *body, GError **error)
 static gboolean
 check_request (const Run *run, const MharBody *body, const gint32 *ids, gsize n, GError **error)
 {
+  if (run->windows.total == 0 && run->options.skip_first >= run->options.context)
+    return mhar_bad_input (error, "--skip-first %u leaves nothing of windows of %u tokens; give a lower one, or a longer --context",
+                           run->options.skip_first, run->options.context);
   if (run->windows.total == 0)
     return mhar_bad_input (
         error,

@@ -2,9 +2,13 @@
 #include "probes/verdict.h"
 
 #include <math.h>
+#include <string.h>
+
+/* What p takes for the same (mhar_p_value) is not below. */
+#define SAME 1e-7
 
 MharVerdict
-mhar_verdict (double p_value, gint64 draws)
+mhar_verdict (double p_value, gint64 draws, double excess)
 {
   double n = (double)draws, slack = MHAR_VERDICT_LEVEL * (1 + 1e-9); /* 2/40 is 0.05 */
 
@@ -14,7 +18,25 @@ mhar_verdict (double p_value, gint64 draws)
     return MHAR_VERDICT_TOO_FEW;
   if (p_value <= slack)
     return MHAR_VERDICT_ABOVE;
-  return (n + 2) / (n + 1) - p_value <= slack ? MHAR_VERDICT_BELOW : MHAR_VERDICT_ALIKE;
+  return (n + 2) / (n + 1) - p_value <= slack && !(excess >= -SAME) ? MHAR_VERDICT_BELOW : MHAR_VERDICT_ALIKE;
+}
+
+/* An attribute of the stem: by what stands behind its name, else by what stands before it. */
+static double
+beside (const MharDataset *set, const char *stem, const char *before, const char *behind)
+{
+  g_autofree char *first = g_strconcat (before, stem, NULL), *last = g_strconcat (stem, behind, NULL);
+
+  return mhar_dataset_real (set, mhar_dataset_has_real (set, last) ? last : first, NAN);
+}
+
+MharVerdict
+mhar_verdict_of (const MharDataset *set, const char *p_name)
+{
+  g_autofree char *stem = g_strndup (p_name, strlen (p_name) - strlen ("_p_value"));
+  double excess = beside (set, stem, "", "_trained") - beside (set, stem, "null_", "_null");
+
+  return mhar_verdict (mhar_dataset_real (set, p_name, NAN), mhar_dataset_integer (set, "draws", 0), excess);
 }
 
 const char *

@@ -2,7 +2,7 @@
 /* What a p-value says, in words that table, figures and window share. */
 #pragma once
 
-#include <glib.h>
+#include "core/field.h"
 
 G_BEGIN_DECLS
 
@@ -17,8 +17,13 @@ typedef enum {
 } MharVerdict;
 
 /* Of p = (1 + draws at least as large) / (1 + draws): above its null at p ≤ 0.05, below where as few draws are smaller,
- * else not distinguishable from it. NaN, or no draws: none. */
-MharVerdict mhar_verdict (double p_value, gint64 draws);
+ * else not distinguishable from it. NaN, or no draws: none. `excess`, of the trained number over the mean of its null, tells
+ * draws that are larger from draws that are the same, as those of queries of zeros are; NaN where it is not known, or only
+ * "above" is asked for. */
+MharVerdict mhar_verdict (double p_value, gint64 draws, double excess);
+
+/* The verdict of a run's attribute "NAME_p_value", with those of the trained number and its null beside it. */
+MharVerdict mhar_verdict_of (const MharDataset *set, const char *p_name);
 
 /* "above its null", "not distinguishable from its null" …; "" for none. */
 const char *mhar_verdict_words (MharVerdict verdict);

@@ -49,7 +49,7 @@ control_row (MharReport *r, const MharDataset *set, const MharDataset *controls,
     null,
     excess,
     p_text,
-    mhar_report_verdict_cell (p, mhar_dataset_integer (set, "draws", 0)),
+    mhar_report_verdict_cell (mhar_report_control_verdict (set, i)),
     NULL,
   };
   mhar_document_row (r->document, cells);
@@ -89,7 +89,8 @@ count_sites (const MharDataset *set, const char *measure)
 static void
 matched_row (MharReport *r, const MharDataset *set, const char *name, const char *prefix, const char *sources)
 {
-  g_autofree char *excess_name = g_strconcat (prefix, "_excess", NULL);
+  g_autofree char *excess_name = g_strconcat (prefix, "_excess", NULL),
+                  *p_name = g_strconcat (prefix, "_p_value", NULL);
   double p = mhar_report_real (set, prefix, "_p_value");
   g_autofree char *reads = g_strdup_printf ("%" G_GSIZE_FORMAT, count_sites (set, prefix));
   g_autofree char *mean = mhar_report_number (mhar_report_real (set, prefix, "_trained"));
@@ -98,7 +99,7 @@ matched_row (MharReport *r, const MharDataset *set, const char *name, const char
                   *p_text = mhar_report_number (p);
   const char *cells[] = { name,   sources, reads,
                           mean,   median,  null,
-                          excess, p_text,  mhar_report_verdict_cell (p, mhar_dataset_integer (set, "draws", 0)),
+                          excess, p_text,  mhar_report_verdict_cell (mhar_verdict_of (set, p_name)),
                           NULL };
   mhar_document_row (r->document, cells);
 }
@@ -202,7 +203,7 @@ width_rows (MharReport *r, const char *label)
     g_autofree char *null = null_of (controls, i), *excess = excess_of (controls, i), *p_text = mhar_report_number (p);
     const char *cells[] = {
       r->names[c], width,  slices, trained,
-      null,        excess, p_text, mhar_report_verdict_cell (p, mhar_dataset_integer (set, "draws", 0)),
+      null,        excess, p_text, mhar_report_verdict_cell (mhar_report_control_verdict (set, i)),
       NULL,
     };
     mhar_document_row (r->document, cells);

@@ -22,8 +22,7 @@ static void
 add_deviation (MharReport *r, const MharDataset *set, const char *name, const MharFigureOptions *options)
 {
   g_autofree char *rows = rows_words (set, options);
-  g_autofree char *verdict = mhar_report_verdict (mhar_dataset_real (set, "max_deviation_p_value", NAN),
-                                                  mhar_dataset_integer (set, "draws", 0));
+  g_autofree char *verdict = mhar_report_verdict (set, "max_deviation_p_value");
 
   mhar_document_figure (
       r->document, set, MHAR_FIGURE_DEVIATION, options,
@@ -40,8 +39,7 @@ add_disagreement (MharReport *r, const MharDataset *set, const char *name, const
 {
   gboolean heads = !isnan (mhar_dataset_real (set, "head_js_trained", NAN));
   const char *p_name = heads ? "head_js_p_value" : "slice_kl_p_value";
-  g_autofree char *verdict
-      = mhar_report_verdict (mhar_dataset_real (set, p_name, NAN), mhar_dataset_integer (set, "draws", 0));
+  g_autofree char *verdict = mhar_report_verdict (set, p_name);
 
   mhar_document_figure (
       r->document, set, MHAR_FIGURE_KL, options,

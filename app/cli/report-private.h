@@ -56,9 +56,11 @@ char *mhar_report_label (const MharDataset *set, const char *name, gsize i);
 /* "random queries of the same norm". */
 const char *mhar_report_null_words (const MharDataset *set);
 /* "is **not distinguishable from its null** (p = 0.4800, 99 draws)"; NULL where there is no null. */
-char *mhar_report_verdict (double p, gint64 draws);
+char *mhar_report_verdict (const MharDataset *set, const char *p_name);
 /* The same in a cell: "not distinguishable"; "–". */
-const char *mhar_report_verdict_cell (double p, gint64 draws);
+const char *mhar_report_verdict_cell (MharVerdict verdict);
+/* Of row i of the controls of `set`. */
+MharVerdict mhar_report_control_verdict (const MharDataset *set, gsize i);
 
 /* Sites, and those of them, whose p in `name` [site] or [site, head] says above. */
 guint mhar_report_sites_above (const MharDataset *set, const char *name, guint *all);

@@ -126,15 +126,16 @@ mhar_report_null_words (const MharDataset *set)
 }
 
 char *
-mhar_report_verdict (double p, gint64 draws)
+mhar_report_verdict (const MharDataset *set, const char *p_name)
 {
   static const char *const words[]
       = { [MHAR_VERDICT_ABOVE] = "is " MHAR_STRONG "distinguishable from its null" MHAR_PLAIN,
           [MHAR_VERDICT_ALIKE] = "is " MHAR_STRONG "not distinguishable from its null" MHAR_PLAIN " at this size",
           [MHAR_VERDICT_BELOW] = "lies " MHAR_STRONG "below its null" MHAR_PLAIN,
           [MHAR_VERDICT_TOO_FEW] = MHAR_STRONG "cannot be told from its null" MHAR_PLAIN " with so few draws" };
-  MharVerdict verdict = mhar_verdict (p, draws);
-  g_autofree char *number = mhar_report_number (p);
+  MharVerdict verdict = mhar_verdict_of (set, p_name);
+  gint64 draws = mhar_dataset_integer (set, "draws", 0);
+  g_autofree char *number = mhar_report_number (mhar_dataset_real (set, p_name, NAN));
 
   if (verdict == MHAR_VERDICT_NONE)
     return NULL;
@@ -143,14 +144,23 @@ mhar_report_verdict (double p, gint64 draws)
 }
 
 const char *
-mhar_report_verdict_cell (double p, gint64 draws)
+mhar_report_verdict_cell (MharVerdict verdict)
 {
   static const char *const words[] = { [MHAR_VERDICT_NONE] = NOTHING,
                                        [MHAR_VERDICT_ABOVE] = "above its null",
                                        [MHAR_VERDICT_ALIKE] = MHAR_STRONG "not distinguishable" MHAR_PLAIN,
                                        [MHAR_VERDICT_BELOW] = "below its null",
                                        [MHAR_VERDICT_TOO_FEW] = "too few draws" };
-  return words[mhar_verdict (p, draws)];
+  return words[verdict];
+}
+
+MharVerdict
+mhar_report_control_verdict (const MharDataset *set, gsize i)
+{
+  const MharDataset *controls = mhar_dataset_find_child (set, "controls");
+
+  return mhar_verdict (mhar_report_value (controls, "p_value", i), mhar_dataset_integer (set, "draws", 0),
+                       mhar_report_value (controls, "excess", i));
 }
 
 guint
@@ -166,7 +176,7 @@ mhar_report_sites_above (const MharDataset *set, const char *name, guint *all)
     for (gsize h = 0; h < columns; h++)
       least = fmin (least, mhar_field_value (p, s * columns + h));
     *all += !isnan (least);
-    above += mhar_verdict (least, mhar_dataset_integer (set, "draws", 0)) == MHAR_VERDICT_ABOVE;
+    above += mhar_verdict (least, mhar_dataset_integer (set, "draws", 0), NAN) == MHAR_VERDICT_ABOVE;
   }
   return above;
 }
@@ -179,7 +189,7 @@ mhar_report_count_controls (const MharDataset *set, guint counts[MHAR_VERDICT_TO
 
   memset (counts, 0, (MHAR_VERDICT_TOO_FEW + 1) * sizeof *counts);
   for (gsize i = 0; p != NULL && i < p->shape[0]; i++)
-    counts[mhar_verdict (mhar_field_value (p, i), mhar_dataset_integer (set, "draws", 0))]++;
+    counts[mhar_report_control_verdict (set, i)]++;
   return p != NULL ? (guint)p->shape[0] - counts[MHAR_VERDICT_NONE] : 0;
 }
 

@@ -59,8 +59,7 @@ say_disagreement (MharReport *r, const MharDataset *set, const char *name, const
   g_autofree char *trained_name = g_strconcat (prefix, "_trained", NULL),
                   *p_name = g_strconcat (prefix, "_p_value", NULL);
   g_autofree char *trained = mhar_report_scalar (set, trained_name), *null = mhar_report_null (set, prefix);
-  g_autofree char *verdict
-      = mhar_report_verdict (mhar_dataset_real (set, p_name, NAN), mhar_dataset_integer (set, "draws", 0));
+  g_autofree char *verdict = mhar_report_verdict (set, p_name);
   guint all, above = mhar_report_sites_above (set, p_name, &all);
 
   if (isnan (mhar_dataset_real (set, trained_name, NAN)))
@@ -84,8 +83,7 @@ say_deviation (MharReport *r, const MharDataset *set, const char *name)
 {
   g_autofree char *largest = mhar_report_scalar (set, "max_deviation"),
                   *null = mhar_report_scalar (set, "null_max_deviation");
-  g_autofree char *verdict = mhar_report_verdict (mhar_dataset_real (set, "max_deviation_p_value", NAN),
-                                                  mhar_dataset_integer (set, "draws", 0));
+  g_autofree char *verdict = mhar_report_verdict (set, "max_deviation_p_value");
   double replication = mhar_dataset_real (set, "replication_r", NAN);
   g_autofree char *again = mhar_report_scalar (set, "replication_r");
   GString *text = g_string_new (NULL);
@@ -121,12 +119,11 @@ kind_above (const MharDataset *set)
                                           { "swapped", ", against the queries of other reads" } };
   const MharDataset *controls = mhar_dataset_find_child (set, "controls");
   const MharField *kind = mhar_dataset_get (controls, "null_kind");
-  gint64 draws = mhar_dataset_integer (set, "draws", 0);
 
   for (guint k = 0; k < G_N_ELEMENTS (kinds); k++) {
     gboolean alone = TRUE;
     for (gsize i = 0; i < kind->shape[0]; i++) {
-      gboolean above = mhar_verdict (mhar_report_value (controls, "p_value", i), draws) == MHAR_VERDICT_ABOVE;
+      gboolean above = mhar_report_control_verdict (set, i) == MHAR_VERDICT_ABOVE;
       alone = alone && above == (g_strcmp0 (kind->data.str[i], kinds[k][0]) == 0);
     }
     if (alone)
@@ -168,9 +165,7 @@ say_consensus (MharReport *r, const MharDataset *set)
     return;
   g_autofree char *change = mhar_report_change (list, at);
   double low = mhar_report_value (list, "delta_loss_interval", 2 * at);
-  gboolean alike
-      = mhar_verdict (mhar_dataset_real (set, "max_deviation_p_value", NAN), mhar_dataset_integer (set, "draws", 0))
-        == MHAR_VERDICT_ALIKE;
+  gboolean alike = mhar_verdict_of (set, "max_deviation_p_value") == MHAR_VERDICT_ALIKE;
   mhar_document_paragraph (
       r->document, "Letting all heads read with the mean of their weights changes the loss by %s nat a token.%s",
       change,
@@ -207,7 +202,6 @@ verdict_row (MharReport *r, guint c, const char *what, const char *trained_name,
              const char *null_name, const char *excess_name, const char *p_name)
 {
   const MharDataset *set = mhar_report_set (r, c);
-  gint64 draws = mhar_dataset_integer (set, "draws", 0);
   double p = mhar_dataset_real (set, p_name, NAN);
 
   if (!mhar_dataset_has_real (set, trained_name))
@@ -219,7 +213,8 @@ verdict_row (MharReport *r, guint c, const char *what, const char *trained_name,
                                               : mhar_report_number (mhar_dataset_real (set, null_name, NAN));
   g_autofree char *excess = excess_name != NULL ? mhar_report_scalar (set, excess_name) : g_strdup ("–");
   g_autofree char *p_text = mhar_report_number (p);
-  const char *cells[] = { r->names[c], what, trained, null, excess, p_text, mhar_report_verdict_cell (p, draws), NULL };
+  const char *cells[] = { r->names[c], what, trained, null, excess, p_text, mhar_report_verdict_cell (mhar_verdict_of (set, p_name)),
+                          NULL };
   mhar_document_row (r->document, cells);
 }
 

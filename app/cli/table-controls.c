@@ -89,8 +89,8 @@ cell_of (const MharDataset *set, const MharDataset *controls, gsize i)
   g_autofree char *null = mhar_table_number (value_of (controls, "null", i)), *p_text = mhar_table_number (p);
   g_autofree char *excess = mhar_table_interval (value_of (controls, "excess", i), value_of (controls, "excess_low", i),
                                                  value_of (controls, "excess_high", i));
-  gboolean above = mhar_verdict (p, mhar_dataset_integer (set, "draws", 0)) == MHAR_VERDICT_ABOVE;
-  g_autofree char *words = above ? NULL : mhar_table_verdict (p, mhar_dataset_integer (set, "draws", 0));
+  MharVerdict verdict = mhar_verdict (p, mhar_dataset_integer (set, "draws", 0), value_of (controls, "excess", i));
+  g_autofree char *words = verdict == MHAR_VERDICT_ABOVE ? NULL : mhar_table_verdict (verdict);
   char *from = words != NULL ? strstr (words, " from its null") : NULL; /* the row says which null */
   if (from != NULL)
     *from = '\0';

@@ -38,6 +38,8 @@ cell_bootstrap (const MharDataset *set, const char *name G_GNUC_UNUSED)
   gint64 block = mhar_dataset_integer (set, "bootstrap_block", 0),
          entries = mhar_dataset_integer (set, "bootstrap_entries", 0);
 
+  if (mhar_weights_only_is (set))
+    return NULL;
   if (block == 0)
     return mhar_dataset_integer (set, "windows", 0) < 3 ? g_strdup ("none: fewer than 3 windows") : NULL;
   if (entries < mhar_dataset_integer (set, "windows", 0))
@@ -49,6 +51,19 @@ static char *
 cell_integer (const MharDataset *set, const char *name)
 {
   return g_strdup_printf ("%" G_GINT64_FORMAT, mhar_dataset_integer (set, name, 0));
+}
+
+static char *
+cell_sites (const MharDataset *set, const char *name)
+{
+  return mhar_weights_only_is (set) ? NULL : cell_integer (set, name);
+}
+
+/* What is stored: which of them are read, and from where else, is not known without the model. */
+static char *
+cell_queries (const MharDataset *set, const char *name)
+{
+  return mhar_weights_only_is (set) ? cell_integer (set, name) : NULL;
 }
 
 /* A plain Transformer has none. */
@@ -127,9 +142,8 @@ cell_p (const MharDataset *set, const char *name)
 }
 
 char *
-mhar_table_verdict (double p, gint64 draws)
+mhar_table_verdict (MharVerdict verdict)
 {
-  MharVerdict verdict = mhar_verdict (p, draws);
   const char *words = mhar_verdict_words (verdict);
 
   /* Whoever skims the table has to stumble over it. */
@@ -143,13 +157,13 @@ mhar_table_verdict (double p, gint64 draws)
 static char *
 cell_verdict (const MharDataset *set, const char *name)
 {
-  char *words = mhar_table_verdict (mhar_dataset_real (set, name, NAN), mhar_dataset_integer (set, "draws", 0));
+  char *words = mhar_table_verdict (mhar_verdict_of (set, name));
   return words != NULL || !mhar_dataset_has_real (set, name) ? words : g_strdup ("n/a");
 }
 
 /* "3 of 8": rows of a field of p-values [site], or [site, head], in which one says "above". */
 static char *
-cell_sites (const MharDataset *set, const char *name)
+cell_sites_above (const MharDataset *set, const char *name)
 {
   const MharField *p = mhar_dataset_get (set, name);
   gsize columns = p != NULL && p->n_dims > 1 ? p->shape[1] : 1;
@@ -161,9 +175,9 @@ cell_sites (const MharDataset *set, const char *name)
     for (gsize h = 0; h < columns; h++)
       least = fmin (least, mhar_field_value (p, s * columns + h)); /* of a number and NaN, the number */
     all += !isnan (least);
-    above += mhar_verdict (least, draws) == MHAR_VERDICT_ABOVE;
+    above += mhar_verdict (least, draws, NAN) == MHAR_VERDICT_ABOVE;
   }
-  return all > 0 && mhar_verdict (1, draws) != MHAR_VERDICT_TOO_FEW ? g_strdup_printf ("%u of %u", above, all) : NULL;
+  return all > 0 && mhar_verdict (1, draws, NAN) != MHAR_VERDICT_TOO_FEW ? g_strdup_printf ("%u of %u", above, all) : NULL;
 }
 
 static char *
@@ -219,13 +233,14 @@ mhar_table_cell (const MharTableRow *row, const MharDataset *set)
   { "excess", "", stem "_excess", cell_real, NULL }, \
   { "p", "", stem "_p_value", cell_p, NULL }, \
   { "verdict", "", stem "_p_value", cell_verdict, NULL }, \
-  { "sites above their null", "", stem "_p_value", cell_sites, NULL }
+  { "sites above their null", "", stem "_p_value", cell_sites_above, NULL }
 
 const MharTableRow mhar_table_rows[] = {
   { "mode", "", "mode", cell_string, NULL },
   { "layers × width", "", NULL, cell_shape, NULL },
   { "routing heads", "", "heads", cell_heads, NULL },
-  { "sites", "", "sites", cell_integer, NULL },
+  { "sites", "", "sites", cell_sites, NULL },
+  { "stored queries", "", "sites", cell_queries, NULL },
   { "sources N", "", NULL, cell_sources, NULL },
   { "tokens / windows", "", NULL, cell_tokens, NULL },
   { "loss", "nat/token", "loss", cell_real, NULL },
@@ -255,7 +270,7 @@ const MharTableRow mhar_table_rows[] = {
   { "largest, other sites' queries", "", "null_max_deviation", cell_real, "swapped" },
   { "p", "", "max_deviation_p_value", cell_p, NULL },
   { "verdict", "", "max_deviation_p_value", cell_verdict, NULL },
-  { "sites above the null's largest", "", "deviation_p_value", cell_sites, NULL },
+  { "sites above the null's largest", "", "deviation_p_value", cell_sites_above, NULL },
   { "head correlation (floor)", "", "head_correlation", cell_floor, NULL },
   { "replication r", "", "replication_r", cell_real, NULL },
   { "Collinearity of outputs", "", NULL, NULL, NULL },

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/field.h"
+#include "probes/verdict.h"
 
 G_BEGIN_DECLS
 
@@ -21,7 +22,7 @@ extern const MharTableRow mhar_table_rows[];
 char *mhar_table_cell (const MharTableRow *row, const MharDataset *set);
 
 /* "above its null", "NOT DISTINGUISHABLE from its null" …; NULL where there is no null. */
-char *mhar_table_verdict (double p, gint64 draws);
+char *mhar_table_verdict (MharVerdict verdict);
 
 /* Lines (char **, label first; a heading is one cell) for every control of every set, and for those that cut models of
  * different widths into slices of one width. */

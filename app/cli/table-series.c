@@ -74,7 +74,7 @@ cell (const MharDataset *set, const MharField *field, gsize i)
   double value = field->data.f64[i];
 
   return isnan (value)
-             ? g_strdup ("—")
+             ? g_strdup ("n/a")
              : mhar_table_interval (value, end_at (set, field->name, "_low", i), end_at (set, field->name, "_high", i));
 }
 

@@ -32,9 +32,11 @@ largest (const MharField *field, gsize sites)
   return most;
 }
 
+/* The largest deviation beside what the null reaches; the heading has the verdict. */
 static void
 append_verdict (GString *caption, const MharDataset *set, double trained, double null)
 {
+  MharVerdict verdict = mhar_verdict_of (set, "max_deviation_p_value");
   const char *query = mhar_null_words (set);
   g_autofree char *own = mhar_number (trained, 2);
   g_autofree char *random = mhar_number (null, 2);
@@ -47,15 +49,17 @@ append_verdict (GString *caption, const MharDataset *set, double trained, double
                             "Largest deviation %s; the one random query of the same norm that was drawn reaches %s: too "
                             "few draws for a verdict.",
                             own, random);
-  else if (trained <= null)
-    g_string_append_printf (caption, "Largest deviation %s; %s reaches %s: within the null, not distinguishable.", own,
-                            query, random);
+  else if (verdict == MHAR_VERDICT_ALIKE || verdict == MHAR_VERDICT_BELOW)
+    g_string_append_printf (caption, "Largest deviation %s; %s reaches %s on average: %s.", own, query, random,
+                            mhar_verdict_words (verdict));
+  else if (trained > null && null > 0)
+    g_string_append_printf (caption, "Largest deviation %s, %s times the %s that %s reaches on average.", own, ratio,
+                            random, query);
   else
-    g_string_append_printf (caption, "Largest deviation %s, %s times the %s that %s reaches.", own, ratio, random,
-                            query);
+    g_string_append_printf (caption, "Largest deviation %s; %s reaches %s on average.", own, query, random);
 }
 
-/* Sites at which some head deviates more than the null does anywhere. */
+/* Sites at which some head deviates more than 95 % of the draws do anywhere. */
 static void
 append_sites (GString *caption, const MharDataset *set)
 {
@@ -72,8 +76,9 @@ append_sites (GString *caption, const MharDataset *set)
     above += verdict == MHAR_VERDICT_ABOVE;
   }
   if (all > 0)
-    g_string_append_printf (caption, " %u of %u sites lie above it (p ≤ 0.05, corrected for all sites and heads).",
-                            above, all);
+    g_string_append_printf (
+        caption, " %u of %u sites deviate more than 95 %% of the draws do anywhere (p ≤ 0.05, corrected for all sites and heads).",
+        above, all);
 }
 
 /* "Largest deviation 0.021 [0.018, 0.025] — not distinguishable from its null (p = 0.4)", above the panels. */

@@ -66,9 +66,13 @@ prepare_columns (MharDrawing *d)
   for (guint i = 0; i < sites; i++) {
     double unused;
 
-    mhar_figure_row_statistics (d->field, i, &d->trained[n], &unused);
-    if (!isfinite (d->trained[n]) || mhar_figure_value (counts, i, 0, 0) < 2)
+    if (mhar_figure_value (counts, i, 0, 0) < 2)
       continue;
+    mhar_figure_row_statistics (d->field, i, &d->trained[n], &unused);
+    if (!isfinite (d->trained[n])) {
+      d->broken++;
+      continue;
+    }
     mhar_figure_row_statistics (null, i, &d->null_mean[n], &d->null_sd[n]);
     d->low[n] = mhar_figure_value (low, i, 0, 0);
     d->high[n] = mhar_figure_value (high, i, 0, 0);
@@ -183,6 +187,9 @@ append_verdict (const MharDrawing *d, GString *text)
     g_string_append (text, " One draw has no spread: no verdict.");
   if (known > 0)
     g_string_append_printf (text, " %u of %u sites lie above their null (each p ≤ 0.05).", above, known);
+  if (d->broken > 0)
+    g_string_append_printf (text, " Left out: %u site%s whose weights are NaN or infinite.", d->broken,
+                            d->broken == 1 ? "" : "s");
   if (companion (d, "_site_low"))
     g_string_append (text, " Lines through marks: 95 % intervals.");
   if (isfinite (scalar (d, "p_value")) || !isfinite (distance))

@@ -44,6 +44,7 @@ struct _MharDrawing {
   double *trained, *null_mean, *null_sd; /* NaN where absent */
   double *low, *high;                    /* of the trained's interval */
   double *p_value;
+  guint broken; /* sites left out since their numbers are not finite */
   guint *counts;                         /* collinearity: the histogram */
   guint n_counts;
 };

@@ -155,17 +155,36 @@ mhar_head_panels_value (const MharDrawing *d, guint panel, guint row, guint colu
   return mhar_figure_value (d->field, row, (gsize)head, column);
 }
 
+/* Rows whose weights, or whatever is shown, are not finite where there are sources. */
+static guint
+count_broken (const MharDrawing *d)
+{
+  const MharField *weight = mhar_figure_field (d->set, "weight", 3);
+  guint n = 0;
+
+  if (weight == NULL)
+    weight = d->field;
+  for (guint i = 0; i < d->out.n_rows; i++)
+    n += d->n_sources[i] > 0 && !isfinite (mhar_figure_value (weight, i, 0, 0));
+  return n;
+}
+
 void
 mhar_head_panels_explain (const MharDrawing *d, GString *caption)
 {
   gsize sites = mhar_figure_length (d->field, 0);
+  guint broken = count_broken (d);
   const char *absent = d->options.style == MHAR_FIGURE_AUTHORS ? "dark" : d->hatched ? "hatched" : "grey";
 
   if (d->out.n_rows < sites)
     g_string_append_printf (caption, "First %u of %" G_GSIZE_FORMAT " sites, first on top", d->out.n_rows, sites);
   else
     g_string_append (caption, "Sites from top to bottom");
-  g_string_append_printf (caption, "; %s: no such source yet.", absent);
+  g_string_append_printf (caption, "; %s: no such source yet", absent);
+  if (broken > 0)
+    g_string_append_printf (caption, ", and weights that are NaN or infinite, at %u site%s", broken,
+                            broken == 1 ? "" : "s");
+  g_string_append_c (caption, '.');
 }
 
 typedef struct {

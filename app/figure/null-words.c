@@ -20,14 +20,14 @@ mhar_null_words (const MharDataset *set)
 MharVerdict
 mhar_null_verdict (const MharDataset *set, double p_value)
 {
-  return mhar_verdict (p_value, mhar_dataset_integer (set, "draws", 0));
+  return mhar_verdict (p_value, mhar_dataset_integer (set, "draws", 0), NAN);
 }
 
 char *
 mhar_null_sentence (const MharDataset *set, const char *p_name)
 {
   double p = mhar_dataset_real (set, p_name, NAN);
-  MharVerdict verdict = mhar_null_verdict (set, p);
+  MharVerdict verdict = mhar_verdict_of (set, p_name);
   g_autofree char *number = mhar_number (p, 2);
 
   if (verdict == MHAR_VERDICT_NONE)

@@ -137,7 +137,7 @@ append_summary (GString *text, const MharDataset *set)
 
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
     g_autofree char *value = scalar (set, lines[i].name, lines[i].decimals);
-    g_autofree char *verdict = mhar_verdict_sentence (set, mhar_dataset_real (set, lines[i].p, NAN));
+    g_autofree char *verdict = mhar_run_verdict (set, lines[i].p);
     if (value == NULL)
       continue;
 #pragma GCC diagnostic push

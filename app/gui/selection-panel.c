@@ -96,7 +96,7 @@ disagreement_text (MharSelectionPanel *self)
 {
   MharDisagreement d = mhar_look_disagreement (self->set, mhar_selection_get_site (self->selection));
   g_autofree char *value = mhar_interval_shown (d.trained, d.low, d.high, 3, FALSE);
-  g_autofree char *verdict = isfinite (d.trained) ? mhar_verdict_sentence (self->set, d.p) : NULL;
+  g_autofree char *verdict = isfinite (d.trained) ? mhar_verdict_sentence (self->set, d.p, d.trained - d.null) : NULL;
 
   if (!isfinite (d.trained))
     return NULL;

@@ -83,7 +83,7 @@ null_queries (const MharDataset *set)
 static void
 append_null (GString *line, const MharDataset *set, const MharDisagreement *d)
 {
-  g_autofree char *verdict = mhar_verdict_sentence (set, d->p);
+  g_autofree char *verdict = mhar_verdict_sentence (set, d->p, d->trained - d->null);
   const char *queries = null_queries (set);
 
   if (!isnan (d->null) && !isnan (d->null_sd))

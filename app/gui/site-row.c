@@ -71,7 +71,7 @@ mhar_site_row_update (MharSiteRow *self, const MharDataset *set)
   self->high = d.high;
   self->null_sd = d.null_sd;
   g_free (self->verdict);
-  self->verdict = mhar_verdict_sentence (set, d.p);
+  self->verdict = mhar_verdict_sentence (set, d.p, d.trained - d.null);
   g_signal_emit (self, changed_signal, 0);
 }
 

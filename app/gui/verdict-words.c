@@ -39,16 +39,22 @@ sentence (MharVerdict verdict, double p_value)
 }
 
 char *
-mhar_verdict_sentence (const MharDataset *set, double p_value)
+mhar_verdict_sentence (const MharDataset *set, double p_value, double excess)
 {
-  return sentence (mhar_verdict (p_value, mhar_dataset_integer (set, "draws", 0)), p_value);
+  return sentence (mhar_verdict (p_value, mhar_dataset_integer (set, "draws", 0), excess), p_value);
+}
+
+char *
+mhar_run_verdict (const MharDataset *set, const char *p_name)
+{
+  return sentence (mhar_verdict_of (set, p_name), mhar_dataset_real (set, p_name, NAN));
 }
 
 char *
 mhar_deviation_verdict (const MharDataset *set, double deviation)
 {
   double p = mhar_look_deviation_p (set, deviation);
-  MharVerdict verdict = mhar_verdict (p, mhar_dataset_integer (set, "draws", 0));
+  MharVerdict verdict = mhar_verdict (p, mhar_dataset_integer (set, "draws", 0), NAN);
 
   return sentence (verdict == MHAR_VERDICT_BELOW ? MHAR_VERDICT_ALIKE : verdict, p);
 }

@@ -10,8 +10,10 @@ G_BEGIN_DECLS
 /* "above its null", as mhar_verdict_words has it, translated; "" for none. */
 const char *mhar_verdict_shown (MharVerdict verdict);
 /* "not distinguishable from its null (p = 0.42)", of the run's draws; NULL where `p_value` is NaN or there are no draws.
- * g_free. */
-char *mhar_verdict_sentence (const MharDataset *set, double p_value);
+ * `excess` as mhar_verdict takes it. g_free. */
+char *mhar_verdict_sentence (const MharDataset *set, double p_value, double excess);
+/* The same of a number of the run, by the name of its p-value. */
+char *mhar_run_verdict (const MharDataset *set, const char *p_name);
 /* The same of a cell's deviation from the head mean, against the largest of each draw; nearly every cell is below those,
  * so that it is below says nothing, and is not said. */
 char *mhar_deviation_verdict (const MharDataset *set, double deviation);

@@ -211,6 +211,17 @@ def routing_that_nothing_trained_is_a_warning(scratch):
 
 
 @case
+def a_null_that_is_the_same_is_not_below(scratch):
+    """Reads of queries of zeros are uniform, as are those of null queries of their norm: nothing to tell apart."""
+    folder = broken(scratch, lambda t: t.update({n: (d, s, bytes(len(b))) for n, (d, s, b) in t.items() if "_res_proj" in n}))
+    args = ["--kl", "--depth-maps", "--null-draws", "39"]
+    table = succeed(folder, *SHORT, *args, "--report", scratch / "report").out
+    assert "BELOW" not in table and table.count("NOT DISTINGUISHABLE") >= 2, table
+    page = (scratch / "report" / "report.html").read_text()
+    assert "below its null" not in page and "not distinguishable" in page
+
+
+@case
 def routing_tensors_that_the_mode_does_not_use(scratch):
     def change(t):
         t["model.layers.1.attn_null_source"] = ("BF16", [64], bytes(128))

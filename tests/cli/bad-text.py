@@ -48,8 +48,8 @@ for title, name, data, words in [
     ("text in place of .npy", "a.npy", b"1 2 3 4 5 6 7 8\n", ["NumPy"]),
     (".npy with its header cut", "a.npy", GOOD_NPY[:40], ["header"]),
     (".npy with its magic cut", "a.npy", GOOD_NPY[:7], ["NumPy"]),
-    (".npy with its data cut", "a.npy", GOOD_NPY[:-10], ["promises"]),
-    (".npy with more than it says", "a.npy", GOOD_NPY + bytes(2), ["promises"]),
+    (".npy with its data cut", "a.npy", GOOD_NPY[:-10], ["promises", "cut short"]),
+    (".npy with more than it says", "a.npy", GOOD_NPY + bytes(3), ["promises", "save the array again"]),
     (".npy of version 9", "a.npy", GOOD_NPY[:6] + b"\x09" + GOOD_NPY[7:], ["NumPy"]),
     (".npy, two-dimensional", "a.npy", npy(np.zeros((2, 50), "<u2")), ["one-dimensional"]),
     (".npy, no dimension", "a.npy", npy(np.array(3, "<u2")), ["one-dimensional"]),
@@ -167,7 +167,7 @@ def damaged_tokenizers(scratch):
 
 @case
 def skipping_everything(scratch):
-    refuse(scratch, 3, ["skip"], MH, "--tokens", IDS, "--context", "64", "--skip-first", "64", *CPU)
+    refuse(scratch, 3, ["--skip-first 64", "windows of 64", "--context"], MH, "--tokens", IDS, "--context", "64", "--skip-first", "64", *CPU)
     refuse(scratch, 3, ["skip"], MH, "--tokens", IDS, "--max-tokens", "20", "--context", "64", "--skip-first", "20", *CPU)
 
 

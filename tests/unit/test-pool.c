@@ -155,14 +155,16 @@ test_intervals (void)
   g_assert_cmpfloat (mhar_p_value (4, null, 3, 2), ==, 1.0 / 4);
   const double lost[] = { 1, NAN, 3 };
   g_assert_true (isnan (mhar_p_value (2, lost, 3, 1)) && isnan (mhar_p_value (NAN, null, 3, 1)));
-  g_assert_cmpint (mhar_verdict (1.0 / 19, 18), ==, MHAR_VERDICT_TOO_FEW);
-  g_assert_cmpint (mhar_verdict (1.0 / 20, 19), ==, MHAR_VERDICT_ABOVE);
-  g_assert_cmpint (mhar_verdict (2.0 / 40, 39), ==, MHAR_VERDICT_ABOVE);
-  g_assert_cmpint (mhar_verdict (3.0 / 40, 39), ==, MHAR_VERDICT_ALIKE);
-  g_assert_cmpint (mhar_verdict (39.0 / 40, 39), ==, MHAR_VERDICT_BELOW);
-  g_assert_cmpint (mhar_verdict (1, 39), ==, MHAR_VERDICT_BELOW);
-  g_assert_cmpint (mhar_verdict (NAN, 39), ==, MHAR_VERDICT_NONE);
-  g_assert_cmpint (mhar_verdict (1, 0), ==, MHAR_VERDICT_NONE);
+  g_assert_cmpint (mhar_verdict (1.0 / 19, 18, NAN), ==, MHAR_VERDICT_TOO_FEW);
+  g_assert_cmpint (mhar_verdict (1.0 / 20, 19, NAN), ==, MHAR_VERDICT_ABOVE);
+  g_assert_cmpint (mhar_verdict (2.0 / 40, 39, NAN), ==, MHAR_VERDICT_ABOVE);
+  g_assert_cmpint (mhar_verdict (3.0 / 40, 39, NAN), ==, MHAR_VERDICT_ALIKE);
+  g_assert_cmpint (mhar_verdict (39.0 / 40, 39, NAN), ==, MHAR_VERDICT_BELOW);
+  g_assert_cmpint (mhar_verdict (1, 39, NAN), ==, MHAR_VERDICT_BELOW);
+  g_assert_cmpint (mhar_verdict (1, 39, -1e-6), ==, MHAR_VERDICT_BELOW);
+  g_assert_cmpint (mhar_verdict (1, 39, -1e-9), ==, MHAR_VERDICT_ALIKE); /* every draw is the same */
+  g_assert_cmpint (mhar_verdict (NAN, 39, NAN), ==, MHAR_VERDICT_NONE);
+  g_assert_cmpint (mhar_verdict (1, 0, NAN), ==, MHAR_VERDICT_NONE);
 }
 
 static void
