@@ -271,6 +271,18 @@ run_windows (Run *run, MharCrew *crew, guint batch, GError **error)
   return TRUE;
 }
 
+/* Whether a slab holds the windows that follow: each segment does alone, also when it is another's copy. */
+static gboolean
+follows (const Run *run, const MharDataset *slab)
+{
+  const MharField *start = mhar_dataset_get (slab, "start");
+
+  for (gsize w = 0; w < start->shape[0]; w++)
+    if (start->data.f64[w] != (double) ((run->window + w) * run->options.context))
+      return FALSE;
+  return TRUE;
+}
+
 /* The sums of the windows before, as a run that was not interrupted has them. */
 static gboolean
 replay (Run *run, GError **error)
@@ -284,6 +296,8 @@ replay (Run *run, GError **error)
     g_autoptr (MharDataset) slab = next;
     if (!mhar_sums_check (&run->setup, slab, error))
       return FALSE;
+    if (!follows (run, slab))
+      return mhar_bad_input (error, "what was saved does not hold the windows in their order");
     mhar_pool_add (run->pool, slab, run->window);
     mhar_resampler_add (run->resampler, slab, run->window);
     run->window += mhar_dataset_get (slab, "start")->shape[0];

@@ -3,6 +3,7 @@
 #include "app/cli/jobs.h"
 
 #include "app/cli/file-clash.h"
+#include "app/cli/run-part.h"
 #include "core/error.h"
 #include "core/file-guard.h"
 #include "core/provenance.h"
@@ -132,7 +133,7 @@ static void
 complain (const MharCliOptions *options, const GError *error)
 {
   gboolean interrupted = g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-  gboolean saved = options != NULL && options->checkpoint_every > 0;
+  gboolean saved = options != NULL && options->checkpoint_every > 0 && mhar_run_part_is_saved (options->output);
   const char *end = saved ? "interrupted; the same command with --resume goes on from what was saved" : "interrupted; nothing was written";
   g_autofree char *message = mhar_printable (interrupted ? end : error->message);
   fprintf (stderr, "mhar-probe: %s\n", message);

@@ -14,7 +14,7 @@
 #define STATE "state.h5"
 
 struct _MharRunPart {
-  char *folder, *name;
+  char *output, *folder, *name;
   int lock; /* −1: not ours */
   const MharDataset *identity;
   GPtrArray *states;    /* MharDataset *: checkpoint_0 …, of the checkpoints that were begun */
@@ -131,12 +131,20 @@ read_state (MharRunPart *part, GError **error)
   return mhar_run_identity_check (part->identity, identity, part->name, error) && take_states (part, root, error);
 }
 
+gboolean
+mhar_run_part_is_saved (const char *output)
+{
+  struct stat status;
+  g_autofree char *folder = g_strconcat (output, ".part", NULL);
+  g_autofree char *state = g_build_filename (folder, STATE, NULL);
+
+  return g_lstat (state, &status) == 0;
+}
+
 static gboolean
 has_state (const MharRunPart *part)
 {
-  struct stat status;
-  g_autofree char *state = path_of (part, STATE);
-  return g_lstat (state, &status) == 0;
+  return mhar_run_part_is_saved (part->output);
 }
 
 static gboolean
@@ -162,6 +170,7 @@ mhar_run_part_open (const char *output, gboolean resume, const MharDataset *iden
 {
   g_autoptr (MharRunPart) part = g_new0 (MharRunPart, 1);
 
+  part->output = g_strdup (output);
   part->folder = g_strconcat (output, ".part", NULL);
   part->name = g_filename_display_name (part->folder);
   part->lock = -1;
@@ -181,6 +190,7 @@ mhar_run_part_free (MharRunPart *part)
   if (part->lock >= 0)
     close (part->lock);
   g_ptr_array_unref (part->states);
+  g_free (part->output);
   g_free (part->folder);
   g_free (part->name);
   g_free (part);

@@ -44,6 +44,9 @@ gboolean mhar_run_part_pour (MharRunPart *part, MharH5Writer *writer, gboolean f
 /* Removes the folder, and from it what is not ours never. */
 void mhar_run_part_remove (MharRunPart *part);
 
+/* Whether a run that writes `output` has saved anything to go on from. */
+gboolean mhar_run_part_is_saved (const char *output);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MharRunPart, mhar_run_part_free)
 
 G_END_DECLS

@@ -239,6 +239,10 @@ def damaged_state_is_refused(scratch):
     check_refusal(probe(MH, *BASE, "--resume", cwd=scratch), 3, "000000.h5")
     (folder / "000000.h5").write_bytes(kept["state.h5"])
     check_refusal(probe(MH, *BASE, "--resume", cwd=scratch), 3, "run.h5.part", "sums")
+    (folder / "000000.h5").write_bytes(kept["000000.h5"])
+    with h5py.File(folder / "000000.h5", "r+") as f:
+        f["sums/start"][:] += 16 * 8  # as the next segment has it
+    check_refusal(probe(MH, *BASE, "--resume", cwd=scratch), 3, "run.h5.part", "windows in their order")
     for _ in range(25):
         data = bytearray(kept["000000.h5"])
         for _ in range(20):
@@ -296,6 +300,17 @@ def interrupted_by_the_keyboard(scratch):
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and out == b"" and b"--resume" in err, (process.returncode, err)
     assert listing(scratch) == ["run.h5.part"]
+
+
+@case
+def interrupted_before_anything_is_saved(scratch):
+    process = start(MH, *BASE, "--max-tokens", "28000", "--checkpoint-every", "100000", cwd=scratch, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not (scratch / "run.h5.part").exists():
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and b"nothing was written" in err and b"--resume" not in err, (process.returncode, err)
+    assert listing(scratch) == []
 
 
 @case
