@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 BUILD_PACKAGES := gcc meson ninja-build pkg-config libglib2.0-dev libjansson-dev libhdf5-dev \
-  libopenblas-openmp-dev libcairo2-dev libpango1.0-dev libgtk-4-dev gettext fonts-dejavu-core python3-docutils
+  libopenblas-openmp-dev libcairo2-dev libpango1.0-dev libgtk-4-dev gettext fonts-dejavu-core python3-docutils libseccomp-dev
 TEST_PACKAGES := python3-numpy python3-regex python3-h5py python3-xarray python3-netcdf4 python3-h5netcdf \
   netcdf-bin poppler-utils librsvg2-bin mupdf-tools imagemagick
 

@@ -2,6 +2,7 @@
 /* mhar-h5-reader: reads the results file that is its standard input and writes it to its standard output as
  * core/h5child.c takes it: mhar-h5-reader NAME [GROUP …], the name for messages, the groups to be left out. Started by
  * mhar_h5_read, so that a file on which HDF5 breaks down ends this and nothing else. */
+#include "app/reader/confine.h"
 #include "core/h5file.h"
 
 #include <signal.h>
@@ -43,6 +44,7 @@ main (int argc, char **argv)
     return EXIT_FAILURE;
   restrain ();
   atexit (on_exit_early);
+  mhar_confine (); /* where it can: what comes back is not believed either way */
   gboolean served = mhar_h5_serve (STDIN_FILENO, argv[1], (const char *const *)argv + 2, stdout);
   done = TRUE;
   return served ? EXIT_SUCCESS : EXIT_FAILURE;

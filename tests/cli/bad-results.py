@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: MIT
 """--from with a file that is not a saved run, or one that was damaged by accident or on purpose: exit 3 and one sentence,
 never a crash, a hang or an invented number."""
+import fcntl
 import os
 import random
+import subprocess
+import time
 
 import h5py
 import numpy as np
@@ -380,6 +383,28 @@ def reader_that(scratch, does):
     reader.chmod(0o755)
     run = subprocess.run([program, "--from", good(scratch)], env=environment(), capture_output=True, timeout=20)
     return Result(run.returncode, run.stdout.decode(), run.stderr.decode())
+
+
+@case
+def the_reader_is_confined(scratch):
+    """While it writes to a pipe that nobody empties: the kernel says that its calls are filtered."""
+    reader = Path(PROBE).parent.parent / "reader" / "mhar-h5-reader"
+    if sanitized() or b"seccomp_load" not in reader.read_bytes():
+        raise Skip("a build without")
+    receive, send = os.pipe()
+    fcntl.fcntl(send, fcntl.F_SETPIPE_SZ, 4096)
+    with open(good(scratch), "rb") as f:
+        process = subprocess.Popen([reader, "run.h5"], stdin=f, stdout=send, stderr=subprocess.DEVNULL)
+    status = Path(f"/proc/{process.pid}/status")
+    end = time.monotonic() + 60
+    while "Seccomp:\t2" not in status.read_text() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    seen = status.read_text()
+    process.kill()
+    process.wait()
+    os.close(receive)
+    os.close(send)
+    assert "Seccomp:\t2" in seen and "NoNewPrivs:\t1" in seen, seen
 
 
 @case

@@ -104,6 +104,17 @@ def wait_for(what, seconds=PATIENCE, every=0.05):
         time.sleep(every)
 
 
+# A sanitizer's report when the program has ended; who asked for what was never freed: a function of ours, but for main.
+LEAKS = re.compile(r"^=+\n==\d+==ERROR: LeakSanitizer", re.M)
+OURS = re.compile(r"^ +#\d+ 0x\w+ in (?!main )\S+ \S*/(?:app|core|kernels|probes)/\S+\.c:\d+", re.M)
+
+
+def leaked_by_others(said):
+    """Whether all that went wrong is that GTK, or a library under it, leaks; none of their functions has a name to suppress."""
+    before, *report = LEAKS.split(said)
+    return len(report) == 1 and "Sanitizer" not in before and "runtime error" not in before and not OURS.search(report[0])
+
+
 class Viewer:
     def __init__(self, *args, folder, locale="C.UTF-8", settings="", env=None, tokens=1024):
         import pyatspi
@@ -119,7 +130,8 @@ class Viewer:
                            MHAR_BACKEND_DIR=str(self.folder))
         if "MHAR_KEEP_LIBRARIES" in os.environ:
             environment.update(LD_PRELOAD=os.environ["MHAR_KEEP_LIBRARIES"],
-                               ASAN_OPTIONS=f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0")
+                               ASAN_OPTIONS=f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0:fast_unwind_on_malloc=0:"
+                                            "malloc_context_size=40")
         environment.update(env or {})
         self.stderr = open(self.folder / "stderr", "w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen([VIEWER, *map(os.fspath, args)], env=environment, stderr=self.stderr,
@@ -335,7 +347,7 @@ class Viewer:
             self.process.kill()
             self.process.wait()
             raise AssertionError(f"did not end in {seconds} s: {self.said()}") from None
-        assert code == 0, f"ended with {code}: {self.said()}"
+        assert code == 0 or leaked_by_others(self.said()), f"ended with {code}: {self.said()}"
         self.check_stderr()
         return code
 
@@ -344,7 +356,10 @@ class Viewer:
         return Path(self.stderr.name).read_text("utf-8", "replace")
 
     def check_stderr(self):
-        lines = [line for line in self.said().splitlines() if not HARMLESS.search(line)]
+        said = self.said()
+        if leaked_by_others(said):
+            said = LEAKS.split(said)[0]
+        lines = [line for line in said.splitlines() if not HARMLESS.search(line)]
         assert not lines, "stderr: " + "\n".join(lines[:20])
 
     def kill(self):
