@@ -75,6 +75,8 @@ def start_desktop():
     os.environ["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().strip()
     os.environ["NO_AT_BRIDGE"] = "0"
     import pyatspi  # its registry has to be there before the first program looks for it
+    from gi.repository import Atspi
+    Atspi.set_timeout(PATIENCE * 1000, PATIENCE * 1000)
     list(pyatspi.Registry.getDesktop(0))
 
 
@@ -131,7 +133,7 @@ class Viewer:
         if "MHAR_KEEP_LIBRARIES" in os.environ:
             environment.update(LD_PRELOAD=os.environ["MHAR_KEEP_LIBRARIES"],
                                ASAN_OPTIONS=f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0:fast_unwind_on_malloc=0:"
-                                            "malloc_context_size=40")
+                                            "malloc_context_size=20")
         environment.update(env or {})
         self.stderr = open(self.folder / "stderr", "w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen([VIEWER, *map(os.fspath, args)], env=environment, stderr=self.stderr,
