@@ -298,7 +298,19 @@ class Viewer:
         wait_for(entry)
         self.key("ctrl+a")
         self.type(str(path))
-        self.press("push button", button, root=dialog)
+        texts = lambda: [t.queryText() for t in self.all("text", root=dialog)]
+        wait_for(lambda: any(t.getText(0, t.characterCount).startswith(str(path)) for t in texts()))
+        self.leave(dialog, button)
+
+    def leave(self, dialog, button):
+        """Presses a button until the dialog goes, or asks: it does nothing before GTK has looked at the folder."""
+        def left():
+            """a dialog that closes"""
+            if len(list(self.app)) == 2:
+                for found in self.all("push button", button, root=dialog):
+                    found.queryAction().doAction(0)
+            return len(list(self.app)) != 2
+        wait_for(left, every=1)
 
     def save_as(self, keys, path):
         """Saves by a dialog, and waits for the file."""
