@@ -10,7 +10,7 @@
 struct _MharCentre {
   GtkBox parent;
   GtkStack *pages, *view_stack;
-  GtkWidget *switcher, *bar, *quantity_box, *scale_box, *colours_box, *table_button;
+  GtkWidget *switcher, *bar, *quantity_box, *scale_box, *ends_box, *colours_box, *table_button;
   GtkToggleButton *deviation_button, *weight_button;
   GtkDropDown *scale_drop, *colours_drop;
   GtkSpinButton *low_spin, *high_spin;
@@ -23,6 +23,7 @@ struct _MharCentre {
   MharShown shown; /* owned references */
   char *empty;
   gboolean wants_table, display_set;
+  gboolean showing_ends; /* the fields follow, nobody types */
   gboolean tabulating, table_stale; /* a table is being made; another is wanted after it */
   MharPage table_page;              /* of the table that is shown or being made */
   MharDisplay display, display_shown; /* as chosen; as the pages have it */
@@ -223,6 +224,26 @@ no_dataset (const MharCentre *self, MharPage page)
   return self->empty;
 }
 
+/* What the page shows on a scale. */
+static MharScaled
+scaled (MharCentre *self)
+{
+  return mhar_centre_get_page (self) == MHAR_PAGE_COLLINEARITY ? MHAR_SCALED_COSINE
+         : shows_deviation (self)                              ? MHAR_SCALED_DEVIATION
+                                                               : MHAR_SCALED_WEIGHT;
+}
+
+static void
+show_ends (MharCentre *self)
+{
+  MharEnds ends = self->display.ends[scaled (self)];
+
+  self->showing_ends = TRUE;
+  gtk_spin_button_set_value (self->low_spin, ends.low);
+  gtk_spin_button_set_value (self->high_spin, ends.high);
+  self->showing_ends = FALSE;
+}
+
 /* Which of picture, table and a sentence there is to see, and which controls have a meaning on the page. */
 static void
 refresh (MharCentre *self)
@@ -232,15 +253,15 @@ refresh (MharCentre *self)
   gboolean offers = page == MHAR_PAGE_ABLATION && self->shown.measurable; /* something to do, if nothing to see */
   const char *lack = any ? mhar_page_views_lack (self->views, page) : offers ? NULL : no_dataset (self, page);
   gboolean heads = any && self->shown.set != NULL && mhar_figure_available (self->shown.set, MHAR_FIGURE_DEVIATION);
-  gboolean scaled = any && lack == NULL && mhar_page_has_scale (page) && (page != MHAR_PAGE_COMPARE || self->shown.other != NULL);
+  gboolean scaled_page = any && lack == NULL && mhar_page_has_scale (page) && (page != MHAR_PAGE_COMPARE || self->shown.other != NULL);
   gboolean quantities = page == MHAR_PAGE_MAPS || (page == MHAR_PAGE_COMPARE && self->shown.compared == NULL);
 
   gtk_widget_set_visible (self->quantity_box, quantities && heads);
-  gtk_widget_set_visible (self->scale_box, scaled);
-  gtk_widget_set_visible (self->colours_box, scaled);
-  gtk_widget_set_visible (self->bar, scaled && !self->wants_table);
-  gtk_widget_set_visible (GTK_WIDGET (self->low_spin), self->display.scale == MHAR_FIGURE_SCALE_FIXED);
-  gtk_widget_set_visible (GTK_WIDGET (self->high_spin), self->display.scale == MHAR_FIGURE_SCALE_FIXED);
+  gtk_widget_set_visible (self->scale_box, scaled_page);
+  gtk_widget_set_visible (self->colours_box, scaled_page);
+  gtk_widget_set_visible (self->bar, scaled_page && !self->wants_table);
+  show_ends (self);
+  gtk_widget_set_visible (self->ends_box, scaled_page && !self->wants_table && self->display.scale == MHAR_FIGURE_SCALE_FIXED);
   gtk_widget_set_visible (self->table_button, any && lack == NULL);
   mhar_page_views_show_series (self->views, self->pages);
   gtk_label_set_label (self->empty_label, lack != NULL ? lack : "");
@@ -305,10 +326,17 @@ on_display (MharCentre *self)
   self->display.scale = (MharFigureScale) gtk_drop_down_get_selected (self->scale_drop);
   self->display.style = map == AS_IN_THE_PAPER ? MHAR_FIGURE_AUTHORS : MHAR_FIGURE_PLAIN;
   self->display.map = map == AS_IN_THE_PAPER ? MHAR_MAP_OWN : (MharColourMap) map;
-  self->display.low = gtk_spin_button_get_value (self->low_spin);
-  self->display.high = gtk_spin_button_get_value (self->high_spin);
   show_display (self);
   refresh (self);
+}
+
+static void
+on_ends (MharCentre *self)
+{
+  if (self->showing_ends)
+    return;
+  self->display.ends[scaled (self)] = (MharEnds){ gtk_spin_button_get_value (self->low_spin), gtk_spin_button_get_value (self->high_spin) };
+  show_display (self);
 }
 
 static void
@@ -339,6 +367,7 @@ bind_children (GtkWidgetClass *class)
   gtk_widget_class_bind_template_child (class, MharCentre, bar);
   gtk_widget_class_bind_template_child (class, MharCentre, quantity_box);
   gtk_widget_class_bind_template_child (class, MharCentre, scale_box);
+  gtk_widget_class_bind_template_child (class, MharCentre, ends_box);
   gtk_widget_class_bind_template_child (class, MharCentre, colours_box);
   gtk_widget_class_bind_template_child (class, MharCentre, table_button);
   gtk_widget_class_bind_template_child (class, MharCentre, deviation_button);
@@ -374,8 +403,6 @@ mhar_centre_init (MharCentre *self)
   gtk_widget_init_template (GTK_WIDGET (self));
   mhar_display_init (&self->display);
   self->display.deviation = TRUE;
-  self->display.low = gtk_spin_button_get_value (self->low_spin);
-  self->display.high = gtk_spin_button_get_value (self->high_spin);
   self->table = MHAR_NUMBERS_VIEW (mhar_numbers_view_new ());
   gtk_widget_set_hexpand (GTK_WIDGET (self->table), TRUE);
   gtk_box_append (self->table_slot, GTK_WIDGET (self->table));
@@ -395,8 +422,8 @@ mhar_centre_new (MharSelection *selection)
   g_signal_connect_object (self->pages, "notify::visible-child", G_CALLBACK (on_page), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->scale_drop, "notify::selected", G_CALLBACK (on_display), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->colours_drop, "notify::selected", G_CALLBACK (on_display), self, G_CONNECT_SWAPPED);
-  g_signal_connect_object (self->low_spin, "value-changed", G_CALLBACK (on_display), self, G_CONNECT_SWAPPED);
-  g_signal_connect_object (self->high_spin, "value-changed", G_CALLBACK (on_display), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->low_spin, "value-changed", G_CALLBACK (on_ends), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->high_spin, "value-changed", G_CALLBACK (on_ends), self, G_CONNECT_SWAPPED);
   return GTK_WIDGET (self);
 }
 
@@ -454,9 +481,10 @@ mhar_centre_set_display (MharCentre *self, const MharDisplay *display)
 {
   MharDisplay wanted = *display; /* `display` may be the centre's own, which the controls change one by one */
 
-  gtk_spin_button_set_value (self->low_spin, wanted.low);
-  gtk_spin_button_set_value (self->high_spin, wanted.high);
+  memcpy (self->display.ends, wanted.ends, sizeof wanted.ends);
   gtk_drop_down_set_selected (self->scale_drop, wanted.scale);
   gtk_drop_down_set_selected (self->colours_drop,
                               wanted.style == MHAR_FIGURE_AUTHORS ? AS_IN_THE_PAPER : (guint) wanted.map);
+  show_display (self);
+  refresh (self);
 }

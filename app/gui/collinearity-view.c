@@ -18,12 +18,9 @@ struct _MharCollinearityView {
 G_DEFINE_FINAL_TYPE (MharCollinearityView, mhar_collinearity_view, MHAR_TYPE_FIGURE_VIEW)
 
 static gboolean
-figure (MharFigureView *view, MharFigureKind *kind, MharFigureOptions *options, char **lack)
+figure (MharFigureView *view, MharFigureKind *kind, MharFigureOptions *options G_GNUC_UNUSED, char **lack)
 {
   *kind = MHAR_FIGURE_COLLINEARITY;
-  /* The scale's ends belong to weights and deviations; cosines have their own. */
-  if (options->scale == MHAR_FIGURE_SCALE_FIXED)
-    options->scale = MHAR_FIGURE_SCALE_AUTO;
   if (mhar_figure_available (mhar_figure_view_get_dataset (view), *kind))
     return TRUE;
   *lack = g_strdup (_("This run holds no collinearity."));

@@ -20,14 +20,20 @@ static const char *const map_names[] = {
 void
 mhar_display_init (MharDisplay *display)
 {
-  *display = (MharDisplay){ .high = 1 };
+  *display = (MharDisplay){ .ends = { [MHAR_SCALED_WEIGHT] = { 0, 1 },
+                                      [MHAR_SCALED_DEVIATION] = { -0.1, 0.1 },
+                                      [MHAR_SCALED_COSINE] = { -1, 1 } } };
 }
 
 gboolean
 mhar_display_equal (const MharDisplay *a, const MharDisplay *b)
 {
-  return !a->deviation == !b->deviation && a->scale == b->scale && a->low == b->low && a->high == b->high
-         && a->map == b->map && a->theme == b->theme && a->style == b->style;
+  gboolean equal = !a->deviation == !b->deviation && a->scale == b->scale && a->map == b->map && a->theme == b->theme
+                   && a->style == b->style;
+
+  for (guint i = 0; i < MHAR_N_SCALED; i++)
+    equal = equal && a->ends[i].low == b->ends[i].low && a->ends[i].high == b->ends[i].high;
+  return equal;
 }
 
 void
@@ -36,12 +42,18 @@ mhar_display_to_options (const MharDisplay *display, MharFigureOptions *options)
   mhar_figure_options_init (options);
   options->first_sites = 0;
   options->scale = display->scale;
-  options->low = display->low;
-  options->high = display->high;
   options->map = display->map;
   options->theme = display->theme;
   options->style = display->style;
   options->deviation = display->deviation;
+}
+
+MharScaled
+mhar_display_scaled (MharFigureKind kind, const MharFigureOptions *options)
+{
+  return kind == MHAR_FIGURE_COLLINEARITY ? MHAR_SCALED_COSINE
+         : options->deviation             ? MHAR_SCALED_DEVIATION
+                                          : MHAR_SCALED_WEIGHT;
 }
 
 static guint

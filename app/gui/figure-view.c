@@ -42,6 +42,15 @@ forget_drawing (MharFigureViewPrivate *p)
 }
 
 static void
+set_ends (const MharDisplay *display, MharFigureKind kind, MharFigureOptions *options)
+{
+  const MharEnds *ends = &display->ends[mhar_display_scaled (kind, options)];
+
+  options->low = ends->low;
+  options->high = ends->high;
+}
+
+static void
 make_drawing (MharFigureView *self)
 {
   MharFigureViewPrivate *p = mhar_figure_view_private (self);
@@ -55,6 +64,7 @@ make_drawing (MharFigureView *self)
   mhar_display_to_options (&p->display, &options);
   if (!MHAR_FIGURE_VIEW_GET_CLASS (self)->figure (self, &kind, &options, &p->lack))
     return;
+  set_ends (&p->display, kind, &options);
   options.family = p->family;
   options.font_size = p->font_size;
   options.bare = options.screen = TRUE;
@@ -377,6 +387,7 @@ mhar_figure_view_get_figure (MharFigureView *self, MharFigureKind *kind, MharFig
   mhar_display_to_options (&p->display, options);
   if (p->set == NULL || !MHAR_FIGURE_VIEW_GET_CLASS (self)->figure (self, kind, options, &lack))
     return FALSE;
+  set_ends (&p->display, *kind, options);
   options->view = p->zoom;
   options->room_above = 0;
   return TRUE;

@@ -69,7 +69,7 @@ find_high (MharTokensView *self, const GArray *values)
   double share = self->display.scale == MHAR_FIGURE_SCALE_PERCENTILE ? 1 - TAIL : 1, high;
 
   if (self->display.scale == MHAR_FIGURE_SCALE_FIXED)
-    return MAX (fabs (self->display.high), 1e-9);
+    return MAX (fabs (self->display.ends[is_deviation (self) ? MHAR_SCALED_DEVIATION : MHAR_SCALED_WEIGHT].high), 1e-9);
   for (guint i = 0; i < values->len; i++) {
     float magnitude = fabsf (g_array_index (values, float, i));
 

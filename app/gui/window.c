@@ -7,6 +7,11 @@
 
 G_DEFINE_FINAL_TYPE (MharWindow, mhar_window, GTK_TYPE_APPLICATION_WINDOW)
 
+/* Of the ends of fixed scales, in the settings. */
+static const char *const end_names[MHAR_N_SCALED][2] = { [MHAR_SCALED_WEIGHT] = { "weight-low", "weight-high" },
+                                                         [MHAR_SCALED_DEVIATION] = { "low", "high" },
+                                                         [MHAR_SCALED_COSINE] = { "cosine-low", "cosine-high" } };
+
 MharSettings *
 mhar_window_settings (MharWindow *self)
 {
@@ -196,8 +201,10 @@ on_close (GtkWindow *window)
   MharPage page = mhar_centre_get_page (self->centre);
   mhar_settings_set_string (settings, "page", mhar_page_name (page == MHAR_PAGE_SERIES || page == MHAR_PAGE_COMPARE ? MHAR_PAGE_MAPS : page));
   mhar_settings_set_string (settings, "scale", mhar_display_scale_name (display->scale));
-  mhar_settings_set_real (settings, "low", display->low);
-  mhar_settings_set_real (settings, "high", display->high);
+  for (guint i = 0; i < MHAR_N_SCALED; i++) {
+    mhar_settings_set_real (settings, end_names[i][0], display->ends[i].low);
+    mhar_settings_set_real (settings, end_names[i][1], display->ends[i].high);
+  }
   mhar_settings_set_string (settings, "map", mhar_display_map_name (display->map));
   mhar_settings_set_integer (settings, "paper", display->style == MHAR_FIGURE_AUTHORS);
   mhar_probe_panel_save (self->probe, settings);
@@ -311,8 +318,10 @@ restore (MharWindow *self)
   mhar_display_init (&display);
   display.scale = mhar_display_scale_parse (scale != NULL ? scale : "");
   display.map = mhar_display_map_parse (map != NULL ? map : "");
-  display.low = mhar_settings_get_real (settings, "low", -0.1);
-  display.high = mhar_settings_get_real (settings, "high", 0.1);
+  for (guint i = 0; i < MHAR_N_SCALED; i++) {
+    display.ends[i].low = mhar_settings_get_real (settings, end_names[i][0], display.ends[i].low);
+    display.ends[i].high = mhar_settings_get_real (settings, end_names[i][1], display.ends[i].high);
+  }
   display.style = mhar_settings_get_integer (settings, "paper", 0) == 1 ? MHAR_FIGURE_AUTHORS : MHAR_FIGURE_PLAIN;
   gtk_window_set_default_size (GTK_WINDOW (self),
                                CLAMP (mhar_settings_get_integer (settings, "width", 1280), 400, 16384),

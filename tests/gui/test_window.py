@@ -564,6 +564,36 @@ def another_locale(start, folder):
 
 
 @case
+def ends_of_a_fixed_scale(start, folder):
+    """Weights, deviations and cosines have ends of their own, which stay, and what is drawn has them."""
+    v = start(DEMO / "mhar", settings="scale=fixed\n")
+    v.run()
+
+    def ends():
+        return tuple(v.find("spin button", f"{end} end of the colour scale").queryValue().currentValue for end in ("Low", "High"))
+
+    wait_for(lambda: ends() == (-0.1, 0.1))
+    v.key("ctrl+d")
+    wait_for(lambda: ends() == (0, 1))
+    v.key("alt+3")
+    wait_for(lambda: ends() == (-1, 1))
+    v.save_as("ctrl+e", folder / "wide.png")
+    v.click(v.find("spin button", "High end of the colour scale"), 0.2)
+    v.key("ctrl+a")
+    v.type("0.5")
+    v.key("Tab")
+    wait_for(lambda: ends() == (-1, 0.5))
+    v.save_as("ctrl+e", folder / "narrow.png")
+    assert (folder / "wide.png").read_bytes() != (folder / "narrow.png").read_bytes()
+    v.key("alt+1")
+    wait_for(lambda: ends() == (0, 1))
+    v.find("label", "^Selection$")  # the fields push no column out
+    v.close()
+    settings = (folder / "config/mhar-probe/settings.ini").read_text()
+    assert "cosine-high=0.5" in settings and "weight-high=1" in settings, settings
+
+
+@case
 def decimal_comma_typed(start, folder):
     v = start(DEMO / "mhar", settings="scale=fixed\nlow=0\nhigh=1\n", **german(folder))
     v.run()
