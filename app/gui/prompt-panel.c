@@ -14,6 +14,7 @@ struct _MharPromptPanel {
   GBytes *given; /* as set, until edited */
   char *name;
   gboolean setting;  /* the buffer is not being edited */
+  gboolean ran;      /* the note is of a run of the text as it is */
   GBytes *inserted;  /* a text too long to be edited, until `taking` has taken it */
   guint taking;      /* source */
 };
@@ -31,8 +32,18 @@ show_name (MharPromptPanel *self)
 }
 
 static void
+show_note (MharPromptPanel *self, const char *note)
+{
+  gtk_label_set_label (self->note_label, note);
+  gtk_widget_set_visible (GTK_WIDGET (self->note_label), note[0] != '\0');
+}
+
+static void
 on_edited (GtkTextBuffer *buffer G_GNUC_UNUSED, MharPromptPanel *self)
 {
+  if (self->ran && !self->setting)
+    show_note (self, _("edited since it was run"));
+  self->ran = FALSE;
   if (self->given == NULL)
     return;
   g_clear_pointer (&self->given, g_bytes_unref);
@@ -191,7 +202,7 @@ mhar_prompt_panel_set_text (MharPromptPanel *self, GBytes *text, const char *nam
   gtk_text_view_set_editable (self->view, whole);
   self->given = g_bytes_ref (text); /* last: setting the buffer is not an edit */
   show_name (self);
-  mhar_prompt_panel_set_note (self, whole ? "" : _("Long text: only its beginning is shown here, all of it is run"));
+  mhar_prompt_panel_forget_run (self);
 }
 
 GBytes *
@@ -216,8 +227,17 @@ mhar_prompt_panel_get_name (MharPromptPanel *self)
 void
 mhar_prompt_panel_set_note (MharPromptPanel *self, const char *note)
 {
-  gtk_label_set_label (self->note_label, note);
-  gtk_widget_set_visible (GTK_WIDGET (self->note_label), note[0] != '\0');
+  self->ran = TRUE;
+  show_note (self, note);
+}
+
+void
+mhar_prompt_panel_forget_run (MharPromptPanel *self)
+{
+  gboolean whole = gtk_text_view_get_editable (self->view);
+
+  self->ran = FALSE;
+  show_note (self, whole ? "" : _("Long text: only its beginning is shown here, all of it is run"));
 }
 
 void

@@ -18,8 +18,10 @@ void mhar_prompt_panel_set_text (MharPromptPanel *panel, GBytes *text, const cha
 GBytes *mhar_prompt_panel_get_text (MharPromptPanel *panel);
 /* "bundled text", a file's name, or "prompt" once it was edited. */
 const char *mhar_prompt_panel_get_name (MharPromptPanel *panel);
-/* A line under the text: how many tokens it was, and what is shown of them. */
+/* A line under the text that was run: how many tokens it was, and what is shown of them. It goes with an edit. */
 void mhar_prompt_panel_set_note (MharPromptPanel *panel, const char *note);
+/* The results of the text are no longer shown. */
+void mhar_prompt_panel_forget_run (MharPromptPanel *panel);
 void mhar_prompt_panel_focus (MharPromptPanel *panel);
 
 G_END_DECLS

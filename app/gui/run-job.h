@@ -22,7 +22,7 @@ typedef struct {
   MharOpened *opened; /* a checkpoint */
   MharOpened *other;  /* a second one to compare with, run after it; NULL: none */
   GBytes *text;       /* UTF-8 */
-  char *text_name;    /* "prompt", "bundled text", a file's name */
+  char *text_name;    /* "prompt", "bundled text", a file's path */
   char *device;       /* as mhar_device_open takes it */
   MharProbeOptions options;
   MharRunResult

@@ -232,6 +232,8 @@ make_body (MharTokensView *self)
   self->strip_title = gtk_label_new (NULL);
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scrolled), self->text);
+  /* The text is one widget, higher than the window: the keys that come to it are no reason to go to its end. */
+  gtk_viewport_set_scroll_to_focus (GTK_VIEWPORT (gtk_scrolled_window_get_child (GTK_SCROLLED_WINDOW (scrolled))), FALSE);
   gtk_widget_set_vexpand (scrolled, TRUE);
   gtk_label_set_xalign (GTK_LABEL (self->strip_title), 0);
   gtk_label_set_ellipsize (GTK_LABEL (self->strip_title), PANGO_ELLIPSIZE_END);

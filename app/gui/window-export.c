@@ -172,16 +172,40 @@ mhar_window_export_numbers (MharWindow *self)
       GTK_NATIVE_DIALOG (choose (self, &numbers, mhar_page_name (mhar_centre_get_page (self->centre)))));
 }
 
+/* `said`: of what was saved, with its name; NULL: the name alone. */
+static void
+end_saving (MharWindow *self, GAsyncResult *result, char *path, const char *said)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *own = path, *name = g_filename_display_basename (path);
+
+  mhar_run_save_finish (result, &error);
+  if (self->sentence == NULL)
+    return;
+  report (self, path, error, "win.export-run");
+  if (error != NULL || said == NULL)
+    return;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  g_autofree char *text = g_strdup_printf (said, name);
+#pragma GCC diagnostic pop
+  mhar_window_show_notice (self, GTK_MESSAGE_INFO, text, NULL, NULL);
+}
+
 static void
 on_run_saved (GObject *source, GAsyncResult *result, gpointer path)
 {
   MharWindow *self = MHAR_WINDOW (source);
-  g_autoptr (GError) error = NULL;
-  g_autofree char *name = path;
 
-  mhar_run_save_finish (result, &error);
-  if (self->sentence != NULL)
-    report (self, name, error, "win.export-run");
+  end_saving (self, result, path,
+              self->measured != NULL ? _("Saved %s, without the ablation map: that is a run of its own, saved from its page")
+                                     : NULL);
+}
+
+static void
+on_map_saved (GObject *source, GAsyncResult *result, gpointer path)
+{
+  end_saving (MHAR_WINDOW (source), result, path, _("Saved %s: the run of the ablation map alone"));
 }
 
 /* The run that the page shows; NULL: it is a saved one. */
@@ -203,7 +227,7 @@ on_run_response (GtkNativeDialog *dialog, int response, MharWindow *self)
   if (path == NULL || !is_free (self, path, "win.export-run"))
     return;
   if (result != NULL)
-    mhar_run_save_async (G_OBJECT (self), result, path, on_run_saved, g_strdup (path));
+    mhar_run_save_async (G_OBJECT (self), result, path, result == self->measured ? on_map_saved : on_run_saved, g_strdup (path));
   else if (mhar_opened_checkpoint (self->opened) == NULL)
     mhar_run_copy_async (G_OBJECT (self), mhar_opened_path (self->opened), path, on_run_saved, g_strdup (path));
 }
@@ -213,7 +237,7 @@ mhar_window_export_run (MharWindow *self)
 {
   gboolean ablation = mhar_centre_get_page (self->centre) == MHAR_PAGE_ABLATION;
   g_autofree char *name = suggested_name (self, ablation ? "ablation" : "run", "mhar.h5");
-  GtkFileChooserNative *chooser = new_chooser (self, _("Save the whole run"), name);
+  GtkFileChooserNative *chooser = new_chooser (self, ablation ? _("Save the run of the ablation map") : _("Save the whole run"), name);
 
   g_signal_connect_object (chooser, "response", G_CALLBACK (on_run_response), self, 0);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (chooser));

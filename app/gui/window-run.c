@@ -42,6 +42,7 @@ mhar_window_forget_run (MharWindow *self)
   g_clear_pointer (&self->measured_ran, mhar_run_request_free);
   g_clear_pointer (&self->measured_set, mhar_dataset_unref);
   mhar_probe_panel_set_ran (self->probe, NULL);
+  mhar_prompt_panel_forget_run (self->prompt);
   gtk_stack_set_visible_child_name (self->run_stack, "run");
 }
 
@@ -203,6 +204,18 @@ same_run (const MharRunRequest *a, const MharRunRequest *b)
          && g_str_equal (a->device, b->device);
 }
 
+/* A file by its whole path, so that the command that is copied is right in any folder. */
+static char *
+text_name (const MharWindow *self)
+{
+  const char *name = mhar_prompt_panel_get_name (self->prompt);
+
+  if (self->text_path == NULL || g_str_equal (name, "prompt") || g_str_equal (name, "bundled text"))
+    return g_strdup (name);
+  g_autofree char *path = g_canonicalize_filename (self->text_path, NULL);
+  return g_filename_display_name (path);
+}
+
 static MharRunRequest *
 make_request (MharWindow *self)
 {
@@ -213,7 +226,7 @@ make_request (MharWindow *self)
   if (self->other != NULL && mhar_opened_checkpoint (self->other) != NULL)
     request->other = mhar_opened_ref (self->other);
   request->text = mhar_prompt_panel_get_text (self->prompt);
-  request->text_name = g_strdup (mhar_prompt_panel_get_name (self->prompt));
+  request->text_name = text_name (self);
   request->device = g_strdup (device < self->devices->len ? g_ptr_array_index (self->devices, device) : "auto");
   mhar_probe_panel_read (self->probe, &request->options);
   mhar_run_ask_reads (&request->options, g_bytes_get_size (request->text));

@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
+import h5py
 import numpy as np
 
 from desk import BUILD, DEMO, PROBE, TESTS, Missing, case, main, wait_for
@@ -359,6 +361,9 @@ def what_is_open_is_not_written_over(start, folder):
         wait_for(lambda: len(list(v.app)) == 1 or v.key("alt+r"), every=0.5)
         v.notice(f"^{target.name} is open here and would be lost")
     assert before == {p: p.read_bytes() for p in before}
+    v.save_as("ctrl+s", folder / "run.h5")
+    with h5py.File(folder / "run.h5") as f:
+        assert f"--text '{folder}/read.txt'" in f["provenance"].attrs["command"]
     v.save_as("ctrl+shift+e", folder / "maps.csv")
     v.notice("Saved maps.csv")
     v.close()
@@ -560,6 +565,39 @@ def another_locale(start, folder):
     probe("--max-tokens", 1024, *SAME_RUN, DEMO / "mhar", "--figure", folder / "cli.pdf")
     assert (folder / "window.pdf").read_bytes() == (folder / "cli.pdf").read_bytes()
     assert all(line.count(",") == 6 for line in (folder / "maps.csv").read_text().splitlines())
+    v.close()
+
+
+@case
+def what_the_text_was_run_as(start, folder):
+    """The line under the text goes with an edit and with the checkpoint; the place in the text stays when pages are turned."""
+    v = start(DEMO / "mhar", tokens=2048)
+    v.run()
+    v.key("alt+4")
+    v.find("label", "Point at a token")
+
+    def seen():
+        """a part of the page, nothing pointed at"""
+        subprocess.run(["xdotool", "mousemove", "5", "5"], check=True)
+        time.sleep(0.5)
+        return subprocess.run(["import", "-window", "root", "-crop", "500x200+340+150", "+repage", "rgb:-"], check=True,
+                              capture_output=True).stdout
+
+    top = seen()
+    subprocess.run(["xdotool", "mousemove", "600", "250", "click", "--repeat", "20", "5"], check=True)
+    wait_for(lambda: seen() != top)
+    there = seen()
+    for page in ("alt+1", "alt+2"):
+        v.key(page)
+        wait_for(lambda: seen() not in (there, top))
+        v.key("alt+4")
+        wait_for(lambda: seen() == there)
+    v.open_by_dialog("ctrl+shift+o", DEMO / "single" / "config.json")
+    wait_for(lambda: v.title() == "single" and not v.all("label", "tokens run"))
+    v.run()
+    v.key("ctrl+l")
+    v.type("More words. ")
+    v.find("label", "^edited since it was run")
     v.close()
 
 
