@@ -121,6 +121,8 @@ prepare (MharDrawing *d, GError **error)
 
   d->field = mhar_figure_field (d->set, "deviation", 3);
   d->map = MHAR_MAP_DIVERGING;
+  /* Whose middle is the grey of what is absent. */
+  d->hatched = d->options.map == MHAR_MAP_CIVIDIS || d->options.map == MHAR_MAP_GREYS;
   if (!mhar_head_panels_prepare (d, FALSE, error))
     return FALSE;
   all = largest (d->field, mhar_figure_length (d->field, 0));

@@ -144,8 +144,8 @@ refresh_most (MharSelectionPanel *self)
                                          mhar_selection_get_source (self->selection));
   g_autofree char *text
       = mhar_look_n_heads (self->set, site) > 1
-            ? g_strdup_printf (_("%s is read most by %s, head %d: %.1f %%"), source, mhar_look_site (self->set, site), head, 100 * weight)
-            : g_strdup_printf (_("%s is read most by %s: %.1f %%"), source, mhar_look_site (self->set, site), 100 * weight);
+            ? g_strdup_printf (_("%s is read most by %s, head %d: %.1f %%"), source, mhar_look_site (self->set, site), head, 100 * weight)
+            : g_strdup_printf (_("%s is read most by %s: %.1f %%"), source, mhar_look_site (self->set, site), 100 * weight);
   gtk_label_set_label (GTK_LABEL (self->most_label), text);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->most_button), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
 }

@@ -223,6 +223,7 @@ mhar_sites_view_init (MharSitesView *self)
   g_signal_connect_swapped (self->chosen, "notify::selected-item", G_CALLBACK (on_row_selected), self);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->table), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Sites"), -1);
   gtk_widget_add_css_class (GTK_WIDGET (self->table), "data-table");
+  gtk_scrolled_window_set_overlay_scrolling (GTK_SCROLLED_WINDOW (scroller), FALSE); /* it would lie over the last column */
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), GTK_WIDGET (self->table));
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scroller), GTK_POLICY_AUTOMATIC, GTK_POLICY_AUTOMATIC);
   gtk_widget_set_parent (scroller, GTK_WIDGET (self));

@@ -150,6 +150,7 @@ choose (MharWindow *self, const Export *export, const char *what)
 void
 mhar_window_export_picture (MharWindow *self)
 {
+  static const char *const endings[] = { "pdf", "svg", "png" };
   const char *ids[] = { AS_FIGURE, AS_SHOWN, NULL };
   const char *labels[] = { _("first ten sites, as the paper’s Figure 4"), _("as shown"), NULL };
   g_autofree char *part = mhar_settings_get_string (mhar_window_settings (self), CHOICE);
@@ -159,6 +160,11 @@ mhar_window_export_picture (MharWindow *self)
   if (!mhar_centre_get_figure (self->centre, &kind, &options))
     return;
   GtkFileChooserNative *chooser = choose (self, &picture, mhar_figure_kind_name (kind));
+  g_autoptr (GtkFileFilter) filter = gtk_file_filter_new ();
+  gtk_file_filter_set_name (filter, _("Pictures (PDF, SVG, PNG)"));
+  for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
+    gtk_file_filter_add_suffix (filter, endings[i]);
+  gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (chooser), filter);
   gtk_file_chooser_add_choice (GTK_FILE_CHOOSER (chooser), CHOICE, _("Maps"), ids, labels);
   gtk_file_chooser_set_choice (GTK_FILE_CHOOSER (chooser), CHOICE,
                                g_strcmp0 (part, AS_SHOWN) == 0 ? AS_SHOWN : AS_FIGURE);

@@ -60,7 +60,7 @@ def path_of_a_stranger(start, folder):
     said = v.says(rf"^{largest[1]}, head {largest[2]} reads {100 * largest[0]:.1f} % of .*its null")
     assert re.search(r"the deviation: too few draws to tell from its null \(p = 0\.\d\d\)$", said), said  # eight of them
     weight, site, head = max((row[0], s["label"], h) for s in run["per_site"] if s["sources"] > 1 for h, row in enumerate(s["weight"]))
-    answer = f"^embed is read most by {site}, head {head}: {100 * weight:.1f} %$"
+    answer = f"^embed is read most by {site}, head {head}: {100 * weight:.1f}.%$"
     v.notice(answer)
     v.click(v.cell("Sites", "^L3.attn$"))
     v.says("^L3.attn")
