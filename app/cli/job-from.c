@@ -12,7 +12,6 @@
 #include "probes/series.h"
 #include "probes/weights-only.h"
 
-#include <glib/gstdio.h>
 #include <stdio.h>
 
 static gboolean
@@ -23,11 +22,11 @@ write_report (const char *folder, const MharDataset *root, GError **error)
 
   if (mhar_report_folder (folder, &made, error))
     files = mhar_report_stage (root, folder, error);
-  if (files != NULL && mhar_report_publish (files, error))
-    return TRUE;
+  gboolean good = files != NULL && mhar_report_publish (files, error);
+  g_clear_pointer (&files, mhar_report_files_free);
   if (made)
-    g_rmdir (folder);
-  return FALSE;
+    mhar_report_folder_done (folder);
+  return good;
 }
 
 /* What stands beside the checkpoints. */

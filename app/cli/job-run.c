@@ -19,7 +19,6 @@
 #include "probes/compare.h"
 #include "probes/series.h"
 
-#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -385,7 +384,7 @@ mhar_job_run (const MharCliOptions *options, GCancellable *cancellable, GError *
   good = good && !g_cancellable_set_error_if_cancelled (cancellable, error) && mhar_guard_check (error)
          && deliver (&job, error);
   job_clear (&job);
-  if (!good && job.made_folder)
-    g_rmdir (options->report); /* only where nothing is in it */
+  if (job.made_folder)
+    mhar_report_folder_done (options->report);
   return good ? 0 : -1;
 }

@@ -46,7 +46,9 @@ gboolean
 mhar_report_folder (const char *folder, gboolean *made, GError **error)
 {
   *made = g_mkdir (folder, 0777) == 0;
-  if (!*made && errno != EEXIST)
+  if (*made)
+    mhar_guard_temp (folder);
+  else if (errno != EEXIST)
     return mhar_cannot_write (folder, error, g_strerror (errno));
   if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
     return mhar_cannot_write (folder, error, "it is not a folder; give --report the name of one");
@@ -56,6 +58,13 @@ mhar_report_folder (const char *folder, gboolean *made, GError **error)
       return FALSE;
   }
   return TRUE;
+}
+
+void
+mhar_report_folder_done (const char *folder)
+{
+  mhar_guard_forget (folder);
+  g_rmdir (folder);
 }
 
 static gboolean
