@@ -321,7 +321,7 @@ write_files (Job *job, GError **error)
 
   if (o->report == NULL)
     return write_file (job, error);
-  g_autoptr (MharReportFiles) report = mhar_report_stage (job->root, o->report, error);
+  g_autoptr (MharReportFiles) report = mhar_report_stage (job->root, o->output, o->report, error);
   if (report == NULL || !write_file (job, error) || !mhar_report_publish (report, error))
     return FALSE;
   if (!o->quiet) {

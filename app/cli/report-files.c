@@ -83,9 +83,9 @@ stage (MharReportFiles *files, guint i, const char *folder, const GByteArray *by
 }
 
 MharReportFiles *
-mhar_report_stage (const MharDataset *root, const char *folder, GError **error)
+mhar_report_stage (const MharDataset *root, const char *file, const char *folder, GError **error)
 {
-  g_autoptr (MharDocument) document = mhar_report_document (root);
+  g_autoptr (MharDocument) document = mhar_report_document (root, file);
   g_autoptr (GByteArray) html = mhar_document_html (document, error);
   g_autoptr (GByteArray) pdf = html != NULL ? mhar_document_pdf (document, error) : NULL;
   g_autoptr (MharReportFiles) files = g_new0 (MharReportFiles, 1);

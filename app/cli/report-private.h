@@ -14,6 +14,7 @@
 typedef struct {
   MharDocument *document;
   const MharDataset *root, *provenance;
+  const char *file; /* where they lie */
   GPtrArray *sets; /* MharDataset * */
   char **names;    /* of the checkpoints */
 } MharReport;

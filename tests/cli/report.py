@@ -260,6 +260,38 @@ def a_saved_run_of_any_kind(scratch):
 
 
 @case
+def the_file_is_that_of_the_command(scratch):
+    """Section 10 names what the recorded command writes; what that does not name is called as it was opened."""
+    def end(run, folder="r"):
+        succeed("--from", scratch / run, "--report", scratch / folder, "-q")
+        return page(scratch / folder).text().rpartition("How to reproduce")[2]
+    succeed("mini-full", *QUICK, "-o", scratch / "a b.h5", **HERE)
+    text = end("a b.h5")
+    assert "The file a b.h5 that the command writes" in text and "mhar-probe --from 'a b.h5' --json" in text and 'open_dataset("a b.h5", ' in text, text
+    assert "report.h5" not in text
+    shutil.copy(scratch / "a b.h5", scratch / "other.h5")
+    assert end("other.h5") == text
+    with h5py.File(scratch / "other.h5", "r+") as f:
+        f["provenance"].attrs["command"] = "mhar-probe mini-full"
+    text = end("other.h5")
+    assert "The file other.h5 holds" in text and "--from other.h5 --report again" in text, text
+    (scratch / "more.u16").write_bytes((FIXTURES / QUICK[1]).read_bytes()[4000:6000])
+    succeed("mini-full", "--tokens", scratch / "more.u16", *QUICK[2:], "-o", scratch / "b.h5", **HERE)
+    succeed("--merge", scratch / "a b.h5", scratch / "b.h5", "-o", scratch / "whole.h5", "-q")
+    text = end("whole.h5")
+    assert "The file whole.h5 that the command writes" in text and "the saved runs of the checkpoints" in text, text
+
+
+@case
+def who_counted_the_tokens(scratch):
+    (scratch / "t.txt").write_bytes((DEMO / "text.txt").read_bytes()[:2000])
+    for more, by in ((QUICK[:2], False), (["--text", scratch / "t.txt"], True)):
+        succeed(DEMO / "mhar", *more, *QUICK[2:], "-o", scratch / "run.h5", **HERE)
+        succeed("--from", scratch / "run.h5", "--report", scratch / "r", "-q")
+        assert ("tokens in all by the first checkpoint’s tokenizer, SHA-256" if by else "tokens in all, SHA-256") in page(scratch / "r").text(), by
+
+
+@case
 def every_mode(scratch):
     for folder in sorted(FIXTURES.glob("mini-*")):
         succeed(folder.name, *QUICK, "--report", scratch / folder.name, **HERE)
