@@ -259,6 +259,31 @@ def a_saved_run_of_any_kind(scratch):
     assert not (scratch / "w").exists()
 
 
+def captions(folder):
+    """Of a report's figures, as text, by what they begin with behind the number."""
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    return [Page(c).text() for c in re.findall(r"<figcaption>(.*?)</figcaption>", text, re.S)]
+
+
+@case
+def captions_explain_the_marks(scratch):
+    """What the figure says by itself of its marks stands under it in a report too; and one head is no mean over heads."""
+    full, mh = made("mini-full", more=QUICK), made("mini-full_mh", more=QUICK)
+    absent, beyond = "hatched: no such source yet.", "Values above the scale have the colour of its end."
+    for folder in (full, mh):
+        found = captions(folder)
+        depth = [c for c in found if "depth map" in c]
+        ablation = [c for c in found if "leaving one source" in c]
+        assert len(depth) == len(ablation) == 1, found
+        assert absent in depth[0] and beyond in depth[0] and absent in ablation[0], found
+        assert "interval of the change holds 0." in ablation[0], ablation
+    assert any("grey: no such source yet." in c for c in captions(mh) if "how far each head" in c)
+    succeed("mini-hyper", *QUICK, "--report", scratch / "hyper", **HERE)
+    assert any("grey: no such output yet." in c for c in captions(scratch / "hyper"))
+    for folder, several in ((full, False), (mh, True)):
+        assert any("single heads" in c for c in captions(folder)) == several and ("both are means over heads" in page(folder).text()) == several
+
+
 @case
 def the_file_is_that_of_the_command(scratch):
     """Section 10 names what the recorded command writes; what that does not name is called as it was opened."""
