@@ -94,8 +94,8 @@ MharForward *mhar_rig_forward (const MharRig *rig);
 /* Sums that several probes want, computed once a batch. Arrays are the rig's, valid till the next batch. */
 gboolean mhar_batch_route_sums (MharBatch *batch, MharRouteSums *sums, GError **error);
 
-/* Scores queries over the positions that count, or `drawn`, over those the nulls see: sums [sites of `queries`]. `what` is
- * said where that fails. It is what takes longest in a batch, so it is not begun once the run is cancelled. */
+/* Scores queries over the positions that count, or `drawn`, over those the nulls see: sums [sites of `queries`]. `what`
+ * is said where that fails. It is what takes longest in a batch, so it is not begun once the run is cancelled. */
 gboolean mhar_batch_null_run (MharBatch *batch, MharNull *queries, gboolean drawn, const MharNullSums *sums,
                               const char *what, GError **error);
 

@@ -107,7 +107,7 @@ run_group (State *state, int g, MharBatch *batch, GPtrArray **sums, GError **err
   *sums = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < sites->len; i++) {
     const MharNullSite *site = &g_array_index (sites, MharNullSite, i);
-    where[i].kl = g_new0 (double, (gsize) batch->span.windows * site->n_queries * site->slices);
+    where[i].kl = g_new0 (double, (gsize)batch->span.windows * site->n_queries * site->slices);
     g_ptr_array_add (*sums, where[i].kl);
   }
   return mhar_batch_null_run (batch, state->nulls[g], drawn, where, "computing the slice disagreement", error);

@@ -24,14 +24,14 @@ add_deviation (MharReport *r, const MharDataset *set, const char *name, const Mh
   g_autofree char *rows = rows_words (set, options);
   g_autofree char *verdict = mhar_report_verdict (set, "max_deviation_p_value");
 
-  mhar_document_figure (
-      r->document, set, MHAR_FIGURE_DEVIATION, options,
-      MHAR_CODE
-      "%s" MHAR_PLAIN ": how far each head’s mean weight departs from the mean over heads, at %s (down) and each "
-      "of their sources (across). Blue is less than the others give, red is more.%s%s%s%s%s",
-      name, rows, verdict != NULL ? " The largest deviation " : "", verdict != NULL ? verdict : "",
-      verdict != NULL ? ". The bracket beside the colour bar marks what heads of " : "",
-      verdict != NULL ? mhar_report_null_words (set) : "", verdict != NULL ? " reach." : "");
+  mhar_document_figure (r->document, set, MHAR_FIGURE_DEVIATION, options,
+                        MHAR_CODE
+                        "%s" MHAR_PLAIN
+                        ": how far each head’s mean weight departs from the mean over heads, at %s (down) and each "
+                        "of their sources (across). Blue is less than the others give, red is more.%s%s%s%s%s",
+                        name, rows, verdict != NULL ? " The largest deviation " : "", verdict != NULL ? verdict : "",
+                        verdict != NULL ? ". The bracket beside the colour bar marks what heads of " : "",
+                        verdict != NULL ? mhar_report_null_words (set) : "", verdict != NULL ? " reach." : "");
 }
 
 static void
@@ -73,18 +73,17 @@ add_rest (MharReport *r, const MharDataset *set, const char *name, const MharFig
   MharFigureOptions sources = *options;
   gboolean several = mhar_dataset_integer (set, "heads", 1) > 1;
 
-  mhar_document_figure (
-      r->document, set, MHAR_FIGURE_DEPTH_MAP, options,
-      MHAR_CODE "%s" MHAR_PLAIN
-                ": depth map, the mean over tokens of the weight that %s (down) give each of their sources "
-                "(across)%s.",
-      name, rows, several ? ", head by head, and the mean over heads" : "");
+  mhar_document_figure (r->document, set, MHAR_FIGURE_DEPTH_MAP, options,
+                        MHAR_CODE
+                        "%s" MHAR_PLAIN
+                        ": depth map, the mean over tokens of the weight that %s (down) give each of their sources "
+                        "(across)%s.",
+                        name, rows, several ? ", head by head, and the mean over heads" : "");
   sources.site = (guint)MAX (mhar_dataset_integer (set, "sites", 1), 1) - 1;
   mhar_document_figure (
       r->document, set, MHAR_FIGURE_SOURCES, &sources,
-      MHAR_CODE
-      "%s" MHAR_PLAIN ": above, from how many sources each read takes, the exponential of the entropy of its "
-      "weights; below, what each source gives the last read, the mean norm of its weighted contribution.%s",
+      MHAR_CODE "%s" MHAR_PLAIN ": above, from how many sources each read takes, the exponential of the entropy of its "
+                "weights; below, what each source gives the last read, the mean norm of its weighted contribution.%s",
       name, several ? " Dots and bars are means over heads, dashes single heads." : "");
   mhar_document_figure (r->document, set, MHAR_FIGURE_COLLINEARITY, options,
                         MHAR_CODE

@@ -29,9 +29,12 @@ void mhar_report_interventions (MharReport *report);
 void mhar_report_caveats (MharReport *report);
 void mhar_report_definitions (MharReport *report);
 void mhar_report_sites (MharReport *report);
+void mhar_report_reads (MharReport *report);
 void mhar_report_reproduce (MharReport *report);
 
 const MharDataset *mhar_report_set (const MharReport *report, guint c);
+/* Whether some checkpoint's reads were listed. */
+gboolean mhar_report_has_reads (const MharReport *report);
 
 /* ---- words and numbers; g_free ---- */
 

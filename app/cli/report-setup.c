@@ -179,10 +179,11 @@ mhar_report_setup (MharReport *r)
     checkpoint_table (r, c);
   add_warnings (r);
   add_digests (r);
-  gboolean encoded = mhar_dataset_string (mhar_report_set (r, 0), "sha256_tokenizer") != NULL; /* and not given as ids */
-  mhar_document_term (r->document, "Text", "%s, %" G_GINT64_FORMAT " tokens in all%s, SHA-256 " MHAR_CODE "%s" MHAR_PLAIN,
-                      text, mhar_dataset_integer (p, "text_tokens", 0),
-                      encoded ? " by the first checkpoint’s tokenizer" : "", digest);
+  gboolean encoded
+      = mhar_dataset_string (mhar_report_set (r, 0), "sha256_tokenizer") != NULL; /* and not given as ids */
+  mhar_document_term (
+      r->document, "Text", "%s, %" G_GINT64_FORMAT " tokens in all%s, SHA-256 " MHAR_CODE "%s" MHAR_PLAIN, text,
+      mhar_dataset_integer (p, "text_tokens", 0), encoded ? " by the first checkpoint’s tokenizer" : "", digest);
   mhar_document_term (r->document, "Device", "%s (%s), precision %s; routing logits and weights in fp32 or better",
                       device, name, precision);
   mhar_document_term (r->document, "Seed", "%s, of null queries and resamples alike", seed);

@@ -155,4 +155,5 @@ mhar_report_sites (MharReport *r)
     deviation_table (r, set, r->names[c]);
     disagreement_table (r, set, r->names[c], "head_js", "Head disagreement");
   }
+  mhar_report_reads (r);
 }

@@ -274,8 +274,9 @@ mhar_report_document (const MharDataset *root, const char *file)
 {
   g_autoptr (GPtrArray) sets = mhar_results_checkpoints (root);
   g_auto (GStrv) names = mhar_table_names (sets);
-  MharReport r
-      = { .root = root, .provenance = mhar_dataset_find_child (root, "provenance"), .file = file, .sets = sets, .names = names };
+  MharReport r = {
+    .root = root, .provenance = mhar_dataset_find_child (root, "provenance"), .file = file, .sets = sets, .names = names
+  };
   g_autofree char *title = title_of (&r), *version = mhar_report_string (r.provenance, "version"),
                   *time = mhar_report_string (r.provenance, "time");
   g_autofree char *subtitle

@@ -17,7 +17,8 @@ struct _MharDrawing {
   MharAxis x, y;
   char *heading, *caption, *null_label, *scale_title; /* scale_title names the colour scale or the y axis */
   gsize heading_bold, caption_bold;                   /* bytes of each that are bold */
-  gsize legend; /* bytes of the caption before what explains marks, and stands under the figure whatever is said of it; 0: none */
+  gsize legend; /* bytes of the caption before what explains marks, and stands under the figure whatever is said of it;
+                   0: none */
   gboolean no_caption;                                /* not wanted, or given up at this size */
   guint grid_columns;
 

@@ -285,6 +285,28 @@ def captions_explain_the_marks(scratch):
 
 
 @case
+def reads_have_tables(scratch):
+    """The cells of --reads as they are printed, the figure's named under it, and what it all means."""
+    succeed(DEMO / "mhar", "--text", DEMO / "text.txt", *QUICK[2:], "--kl", "--slices", "4", "--reads=final:1:*,L5.mlp:0:top", "--report", scratch / "r")
+    (mhar,) = json.loads(succeed("--from", scratch / "r" / "report.h5", "--json").out)["checkpoints"]
+    doc, cells = page(scratch / "r"), mhar["reads"]["cells"]
+    means, tokens = ([t for t in doc.tables if t[0][:2] == head] for head in (["tokens", "mean weight"], ["", "weight"]))
+    assert len(means) == len(tokens) == len(cells) == 14
+    for cell, table in zip(cells, tokens):
+        rows = [row for row in table[1:] if len(row) == 4]
+        assert [row[2] for row in rows] == [str(t["token"]) for t in cell["most"] + cell["least"]]
+        assert [row[1] for row in rows] == [shown(t["weight"]) for t in cell["most"] + cell["least"]]
+        assert all(f"«{t['text']}»" in row[3] for t, row in zip(cell["most"], rows) if t["text"].isprintable())
+    (caption,) = [c for c in captions(scratch / "r") if "asked for" in c]
+    assert f"final, head 1, reads {cells[0]['source_label']}: " in caption and "dashed line: the mean over all tokens, 0." in caption and "hollow: fewer" in caption
+    for text in (doc.text(), pdf_text(scratch / "r")):
+        assert "A cell is a head of a read and one of its sources" in " ".join(text.split())
+    assert "What heads read" not in page(made("mini-full", "mini-full_mh")).text()
+    succeed("mini-full_mh", *QUICK, "--reads=*:0:*", "--report", scratch / "all", **HERE)
+    assert re.search(r"the first 16 of the \d+ cells of mini-full_mh", page(scratch / "all").text())
+
+
+@case
 def the_file_is_that_of_the_command(scratch):
     """Section 10 names what the recorded command writes; what that does not name is called as it was opened."""
     def end(run, folder="r"):
