@@ -41,11 +41,12 @@ add_disagreement (MharReport *r, const MharDataset *set, const char *name, const
   const char *p_name = heads ? "head_js_p_value" : "slice_kl_p_value";
   g_autofree char *verdict = mhar_report_verdict (set, p_name);
 
+  gboolean null = mhar_dataset_integer (set, "draws", 0) > 0;
   mhar_document_figure (
-      r->document, set, MHAR_FIGURE_KL, options,
-      MHAR_CODE "%s" MHAR_PLAIN ": %s by read, and what %s give there: mean and two standard deviations over draws. "
-                "Lines through marks are 95 %% intervals.%s%s%s",
-      name, heads ? "head disagreement" : "slice disagreement", mhar_report_null_words (set),
+      r->document, set, MHAR_FIGURE_KL, options, MHAR_CODE "%s" MHAR_PLAIN ": %s by read%s%s%s.%s%s%s%s", name,
+      heads ? "head disagreement" : "slice disagreement", null ? ", and what " : "",
+      null ? mhar_report_null_words (set) : "", null ? " give there: mean and two standard deviations over draws" : "",
+      mhar_report_has_intervals (set) ? " Lines through marks are 95 % intervals." : "",
       verdict != NULL ? " The mean over reads " : "", verdict != NULL ? verdict : "", verdict != NULL ? "." : "");
 }
 

@@ -32,6 +32,17 @@ words_of (const char *spec)
   return "without that source";
 }
 
+static gboolean
+has_intervals (const MharDataset *list)
+{
+  const MharField *interval = mhar_dataset_get (list, "delta_loss_interval");
+  gboolean any = FALSE;
+
+  for (gsize i = 0; interval != NULL && i < mhar_field_length (interval); i++)
+    any = any || isfinite (mhar_field_value (interval, i));
+  return any;
+}
+
 static void
 asked_table (MharReport *r, const MharDataset *set, const char *name)
 {
@@ -41,12 +52,13 @@ asked_table (MharReport *r, const MharDataset *set, const char *name)
 
   if (spec == NULL)
     return;
+  g_autofree char *extent = mhar_report_extent (list, set);
   mhar_document_table (r->document, columns, "llrrr",
                        "Interventions on " MHAR_CODE "%s" MHAR_PLAIN
-                       ": loss under each and its change, in nat a token, over %" G_GINT64_FORMAT
-                       " tokens in %" G_GINT64_FORMAT " windows; 95 %% intervals of the paired difference.",
-                       name, mhar_dataset_integer (list, "tokens", mhar_dataset_integer (set, "tokens", 0)),
-                       mhar_dataset_integer (list, "windows", mhar_dataset_integer (set, "windows", 0)));
+                       ": loss under each and its change, in nat a token, over %s; %s.",
+                       name, extent,
+                       has_intervals (list) ? "brackets hold 95 % intervals of the paired difference"
+                                            : "there are no intervals with fewer than three windows");
   for (gsize k = 0; k < spec->shape[0]; k++) {
     g_autofree char *text = mhar_report_label (list, "spec", k),
                     *code = g_strconcat (MHAR_CODE, text, MHAR_PLAIN, NULL);
@@ -131,14 +143,12 @@ map_table (MharReport *r, const MharDataset *set, const char *name)
   }
   g_autofree char *all = mhar_report_number (mhar_dataset_real (map, "rank_correlation", NAN));
   g_autofree char *within = mhar_report_number (mhar_dataset_real (map, "rank_correlation_within", NAN));
+  g_autofree char *extent = mhar_report_extent (map, set);
 
   mhar_document_table (r->document, columns, "llrr",
                        "The %u of %u sources of " MHAR_CODE "%s" MHAR_PLAIN
-                       " that matter most, each left out alone (nat a token), over %" G_GINT64_FORMAT
-                       " tokens in %" G_GINT64_FORMAT " windows.",
-                       n, cells->len, name,
-                       mhar_dataset_integer (map, "tokens", mhar_dataset_integer (set, "tokens", 0)),
-                       mhar_dataset_integer (map, "windows", mhar_dataset_integer (set, "windows", 0)));
+                       " that matter most, each left out alone (nat a token), over %s.",
+                       n, cells->len, name, extent);
   for (guint i = 0; i < n; i++) {
     gsize at = g_array_index (cells, Cell, i).at;
     g_autofree char *site = mhar_report_label (map, "site_label", at / width),

@@ -307,6 +307,30 @@ def reads_have_tables(scratch):
 
 
 @case
+def one_window(scratch):
+    """No plural, and no word of intervals that are not there."""
+    more = ["--tokens", "public-domain.u16", "--max-tokens", "64", "--context", "64", "--device", "cpu", "-q", "--null-draws", "3"]
+    text = page(made("mini-full_mh", more=more)).text()
+    assert "over 64 tokens in 1 window;" in text and "over 64 tokens in 1 window." in text and "1 windows" not in text
+    before = text.partition("Definitions T tokens")[0]
+    assert "There are no intervals with fewer than three windows" in before and "fewer than three windows." in before
+    assert not re.search(r"[Bb]rackets hold|Lines through marks", before)
+    text = page(made("mini-full_mh", more=QUICK)).text()
+    assert text.count("Brackets hold 95") == 2 and "brackets hold 95" in text and "Lines through marks" in text
+
+
+@case
+def without_a_null(scratch):
+    """Nothing is said of what exceeds it, and no table is of dashes."""
+    more = [*QUICK[:-1], "0"]
+    for name in ("mini-full", "mini-full_mh"):
+        doc = page(made(name, more=more))
+        assert "5 Controls No null was drawn, so there is nothing that a disagreement could exceed." in doc.text(), name
+        assert not [t for t in doc.tables if t[0][:2] == ["S", "slicing"] or t[0][-1] == "verdict" and all(row[-1] == "–" for row in t[1:]) and t[0][1] != "sources"]
+        assert "random queries" not in " ".join(captions(made(name, more=more))) and "what it exceeds" not in doc.text() and "± the" not in doc.text().partition("Definitions T")[0]
+
+
+@case
 def the_file_is_that_of_the_command(scratch):
     """Section 10 names what the recorded command writes; what that does not name is called as it was opened."""
     def end(run, folder="r"):
@@ -395,7 +419,10 @@ def widths_side_by_side(scratch):
     for a, b, at in zip(*common, range(1, 25, 3)):
         assert table[at][0].startswith(f"32 coordinates a slice, {a['slicing']}") and len(table[at]) == 1
         assert table[at + 1][:4] == ["single", "256", "8", shown(a["trained"])] and table[at + 2][:4] == ["mini-full", "64", "2", shown(b["trained"])]
-    assert "so there is nothing to compare" in page(made("mini-full", "mini-full_mh")).text()
+    succeed(DEMO / "single", "mini-full", *QUICK, "--slices", "4", "--report", scratch / "apart", **HERE)
+    assert "so there is nothing to compare" in page(scratch / "apart").text()
+    for names in (["mini-full"], ["mini-full", "mini-full_mh"]):  # of one width
+        assert not re.search(r"5\.\d Width", page(made(*names, more=QUICK)).text()), names
 
 
 @case
