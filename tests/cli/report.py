@@ -449,6 +449,7 @@ def bad_folders(scratch):
     (scratch / "file").write_text("x")
     for where, words in ((scratch / "file", "not a folder"), (scratch / "nowhere" / "r", "nowhere"), (scratch / "file" / "r", "file")):
         fails(probe(MH, *SHORT, "--report", where), 1, words)
+    fails(probe(MH, *SHORT, "--report", scratch / "nowhere" / "r"), 1, "nowhere; make it first")
     for inside in FILES:
         (scratch / "r" / inside).mkdir(parents=True)
         fails(probe(MH, *SHORT, "--report", scratch / "r"), 1, inside, "folder")
@@ -477,7 +478,7 @@ def read_only_folder(scratch):
         with mounted(place, "size=1m"):
             subprocess.run(["mount", "-o", "remount,ro", place], check=True)
             fails(probe(MH, *SHORT, "--report", place), 1, "place")
-            fails(probe(MH, *SHORT, "--report", place / "r"), 1, "place")
+            fails(probe(MH, *SHORT, "--report", place / "r"), 1, "place", "; choose another folder")
             assert not any(place.iterdir())
         return
     place.chmod(0o500)
@@ -507,14 +508,14 @@ def full_disk(scratch):
             for name in FILES:
                 (place / name).write_bytes(b"old")
             result = probe("mini-full_mh", *QUICK, "--report", place, **HERE)
-            fails(result, 1, "place", table=True)
+            fails(result, 1, "place", "; free some space or choose another folder", table=True)
             assert {p.name: p.read_bytes() for p in place.iterdir()} == dict.fromkeys(FILES, b"old"), share
 
 
 @case
 def file_size_limit(scratch):
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
-    fails(probe("mini-full_mh", *QUICK, "--report", scratch / "r", preexec_fn=limit, **HERE), 1, "report.", table=True)
+    fails(probe("mini-full_mh", *QUICK, "--report", scratch / "r", preexec_fn=limit, **HERE), 1, "report.", "; raise the file size limit", table=True)
     assert not (scratch / "r").exists()
 
 
