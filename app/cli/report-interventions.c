@@ -8,8 +8,20 @@
 
 #define WORST 12 /* lines of the table of the map */
 
-/* What the option that made `spec` does to every read that it names. */
-static const char *
+/* "top-k=SITE:K". */
+static char *
+largest_words (const char *spec)
+{
+  const char *colon = strrchr (spec, ':');
+  gint64 k = colon != NULL ? g_ascii_strtoll (colon + 1, NULL, 10) : 0;
+  g_autofree char *count = mhar_report_count (k);
+
+  return k == 1 ? g_strdup ("only the largest weight, which becomes 1")
+                : g_strdup_printf ("only the %s largest weights, renormalised", count);
+}
+
+/* What the option that made `spec` does to every read that it names; g_free. */
+static char *
 words_of (const char *spec)
 {
   static const struct {
@@ -23,13 +35,14 @@ words_of (const char *spec)
                 { "permute-heads=", "every head reads with the next one’s weights" },
                 { "null-query=", "a random query of the same norm" },
                 { "uniform=", "all sources weigh the same" },
-                { "top-k=", "only the largest weights, renormalised" },
                 { "regroup=", "the query read in other heads" } };
 
+  if (g_str_has_prefix (spec, "top-k="))
+    return largest_words (spec);
   for (guint i = 0; i < G_N_ELEMENTS (known); i++)
     if (g_str_has_prefix (spec, known[i].start))
-      return known[i].words;
-  return "without that source";
+      return g_strdup (known[i].words);
+  return g_strdup ("without that source");
 }
 
 static gboolean
@@ -61,11 +74,11 @@ asked_table (MharReport *r, const MharDataset *set, const char *name)
                                             : "there are no intervals with fewer than three windows");
   for (gsize k = 0; k < spec->shape[0]; k++) {
     g_autofree char *text = mhar_report_label (list, "spec", k),
-                    *code = g_strconcat (MHAR_CODE, text, MHAR_PLAIN, NULL);
+                    *code = g_strconcat (MHAR_CODE, text, MHAR_PLAIN, NULL), *words = words_of (text);
     g_autofree char *reads = g_strdup_printf ("%d", (int)mhar_report_value (list, "n_edited", k));
     g_autofree char *loss = mhar_report_number (mhar_report_value (list, "loss", k)),
                     *change = mhar_report_change (list, k);
-    const char *cells[] = { code, words_of (text), reads, loss, change, NULL };
+    const char *cells[] = { code, words, reads, loss, change, NULL };
     mhar_document_row (r->document, cells);
   }
 }

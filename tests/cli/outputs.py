@@ -226,6 +226,9 @@ def table_of_controls(scratch):
     out = succeed("mini-full", *TEXT[:-4], *lists, "--device", "cpu", **HERE).out
     assert re.search(r"^  2 contiguous, random null +0\.0\d+ - 0\.0\d+ = 0\.0\d+ \[.*\], p 0\.\d+", out, re.M), out
     assert "Width control" not in out
+    out = succeed("mini-full", "mini-full_mh", *TEXT, "--null-norm", "query,slice", **HERE).out
+    for name in ("heads, random null", "heads, random null, norm by slice", "4 contiguous, random null", "4 contiguous, random null, norm by slice"):
+        assert re.search(rf"^  {name}  ", out, re.M), out
     rows = list(csv.reader(io.StringIO(succeed("mini-full", *TEXT, "--slices", "4,2", "--table", "csv", **HERE).out)))
     assert ["mini-full", "control_excess[slice_kl:2:contiguous:random]"] in [row[:2] for row in rows]
 

@@ -331,6 +331,14 @@ def without_a_null(scratch):
 
 
 @case
+def what_interventions_leave(scratch):
+    """One weight is one, and more are counted."""
+    (table,) = [t for t in page(made("mini-full_mh", more=QUICK)).tables if t[0][0] == "intervention"]
+    words = {row[0]: row[1] for row in table[1:]}
+    assert words["top-k=*:1"] == "only the largest weight, which becomes 1" and words["top-k=*:2"] == "only the two largest weights, renormalised", words
+
+
+@case
 def the_file_is_that_of_the_command(scratch):
     """Section 10 names what the recorded command writes; what that does not name is called as it was opened."""
     def end(run, folder="r"):
