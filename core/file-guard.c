@@ -112,6 +112,11 @@ remove_temps (void)
     if (unfinished != NULL)
       unlink (unfinished);
   }
+  for (guint i = 0; i < TEMPS; i++) { /* folders, which have to be empty */
+    const char *unfinished = g_atomic_pointer_get (&temp[i]);
+    if (unfinished != NULL)
+      rmdir (unfinished);
+  }
 }
 
 /* GLib's end of the program, after its message. */

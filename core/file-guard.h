@@ -14,8 +14,9 @@ G_BEGIN_DECLS
 
 /* Notes that the file `path`, `bytes` long, is mapped at `start`. Any thread. */
 void mhar_guard_map (const char *path, const void *start, gsize bytes);
-/* Notes an unfinished file, which a SIGBUS removes; until it is forgotten. Any thread; beyond 64 of them nothing is
- * noted. `path` is copied. */
+/* Notes an unfinished file, which a SIGBUS removes, or a folder that was made for what is not there yet, which it
+ * removes where that is empty; until it is forgotten. Any thread; beyond 64 of them nothing is noted. `path` is copied.
+ */
 void mhar_guard_temp (const char *path);
 void mhar_guard_forget (const char *path);
 

@@ -160,7 +160,6 @@ run_queries (const State *state, guint i, gboolean drawn, MharBatch *b, MharData
 {
   const MharProbeSetup *setup = mhar_rig_setup (b->rig);
   const MharControl *c = &g_array_index (state->list, MharControl, i);
-  MharDevice *device = mhar_rig_device (b->rig);
   const MharNullQueries *queries = state->queries[2 * i + drawn];
   gsize windows = (gsize)b->span.windows, n = drawn ? setup->options->null_draws : 1, slices = c->heads ? 1 : c->slices;
   const char *dims[] = { "window", "site", "draw" };
@@ -174,9 +173,7 @@ run_queries (const State *state, guint i, gboolean drawn, MharBatch *b, MharData
     sums[k].kl = c->heads ? NULL : at;
     sums[k].js = c->heads ? at : NULL;
   }
-  int status = mhar_device_ops (device)->null_run (mhar_device_context (device), mhar_rig_route (b->rig),
-                                                   state->nulls[2 * i + drawn], drawn ? b->null_span : b->span, sums);
-  if (!mhar_device_check (device, status, "computing the controls", error))
+  if (!mhar_batch_null_run (b, state->nulls[2 * i + drawn], drawn, sums, "computing the controls", error))
     return FALSE;
   MharField *field
       = mhar_dataset_add (slab, mhar_field_new (name, "sum over the window's tokens of a control's disagreement", "nat",

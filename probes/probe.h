@@ -94,6 +94,11 @@ MharForward *mhar_rig_forward (const MharRig *rig);
 /* Sums that several probes want, computed once a batch. Arrays are the rig's, valid till the next batch. */
 gboolean mhar_batch_route_sums (MharBatch *batch, MharRouteSums *sums, GError **error);
 
+/* Scores queries over the positions that count, or `drawn`, over those the nulls see: sums [sites of `queries`]. `what`
+ * is said where that fails. It is what takes longest in a batch, so it is not begun once the run is cancelled. */
+gboolean mhar_batch_null_run (MharBatch *batch, MharNull *queries, gboolean drawn, const MharNullSums *sums,
+                              const char *what, GError **error);
+
 /* The random-query null of the sites with several heads: sums [mhar_rig_head_null_sites] with js and weight filled; NULL
  * where there are no draws or no such sites. */
 gboolean mhar_batch_head_null (MharBatch *batch, const MharNullSums **sums, GError **error);

@@ -166,6 +166,19 @@ mhar_batch_route_sums (MharBatch *batch, MharRouteSums *sums, GError **error)
 }
 
 gboolean
+mhar_batch_null_run (MharBatch *batch, MharNull *queries, gboolean drawn, const MharNullSums *sums, const char *what,
+                     GError **error)
+{
+  MharRig *rig = batch->rig;
+
+  if (g_cancellable_set_error_if_cancelled (batch->cancellable, error))
+    return FALSE;
+  int status = ops_of (rig)->null_run (context_of (rig), mhar_rig_route (rig), queries,
+                                       drawn ? batch->null_span : batch->span, sums);
+  return mhar_device_check (rig->device, status, what, error);
+}
+
+gboolean
 mhar_batch_head_null (MharBatch *batch, const MharNullSums **sums, GError **error)
 {
   MharRig *rig = batch->rig;
@@ -184,9 +197,7 @@ mhar_batch_head_null (MharBatch *batch, const MharNullSums **sums, GError **erro
       rig->head_null_sums[i].js = g_new0 (double, windows *draws);
       rig->head_null_sums[i].weight = g_new0 (double, draws *site->heads *site->n_sources);
     }
-    int status = ops_of (rig)->null_run (context_of (rig), mhar_rig_route (rig), rig->head_null, batch->null_span,
-                                         rig->head_null_sums);
-    if (!mhar_device_check (rig->device, status, "scoring the random queries", error))
+    if (!mhar_batch_null_run (batch, rig->head_null, TRUE, rig->head_null_sums, "scoring the random queries", error))
       return FALSE;
   }
   *sums = rig->head_null_sums;

@@ -100,20 +100,17 @@ begin (MharRig *rig, gpointer *data, GError **error)
 static gboolean
 run_group (State *state, int g, MharBatch *batch, GPtrArray **sums, GError **error)
 {
-  MharDevice *device = mhar_rig_device (batch->rig);
   const GArray *sites = state->queries[g]->sites;
   g_autofree MharNullSums *where = g_new0 (MharNullSums, sites->len);
-  MharSpan span = g == TRAINED || g == MATCHED ? batch->span : batch->null_span;
+  gboolean drawn = g == RANDOM || g == MATCHED_RANDOM;
 
   *sums = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < sites->len; i++) {
     const MharNullSite *site = &g_array_index (sites, MharNullSite, i);
-    where[i].kl = g_new0 (double, (gsize) span.windows * site->n_queries * site->slices);
+    where[i].kl = g_new0 (double, (gsize)batch->span.windows * site->n_queries * site->slices);
     g_ptr_array_add (*sums, where[i].kl);
   }
-  int status = mhar_device_ops (device)->null_run (mhar_device_context (device), mhar_rig_route (batch->rig),
-                                                   state->nulls[g], span, where);
-  return mhar_device_check (device, status, "computing the slice disagreement", error);
+  return mhar_batch_null_run (batch, state->nulls[g], drawn, where, "computing the slice disagreement", error);
 }
 
 /* Per window the slices of the trained query [window, site, slice], or each draw's mean over slices [window, site, draw]. */

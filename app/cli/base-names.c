@@ -30,6 +30,16 @@ is_prompt (char *const *words, guint i)
 }
 
 char *
+mhar_command_word (const char *given)
+{
+  const char *safe = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_=+,./:@%";
+  gboolean plain = given[0] != '\0' && given[strspn (given, safe)] == '\0';
+  g_autofree char *word = plain ? g_strdup (given) : g_shell_quote (given);
+
+  return g_utf8_make_valid (word, -1);
+}
+
+char *
 mhar_command_line (char *const *words, gboolean base_names)
 {
   GString *line = g_string_new ("mhar-probe");
@@ -38,11 +48,8 @@ mhar_command_line (char *const *words, gboolean base_names)
     if (strcmp (words[i], "--resume") == 0)
       continue;
     g_autofree char *given = base_names && !is_prompt (words, i) ? base_of_word (words[i]) : g_strdup (words[i]);
-    const char *safe = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_=+,./:@%";
-    gboolean plain = given[0] != '\0' && given[strspn (given, safe)] == '\0';
-    g_autofree char *word = plain ? g_strdup (given) : g_shell_quote (given);
-    g_autofree char *valid = g_utf8_make_valid (word, -1);
-    g_string_append_printf (line, " %s", valid);
+    g_autofree char *word = mhar_command_word (given);
+    g_string_append_printf (line, " %s", word);
   }
   return g_string_free (line, FALSE);
 }

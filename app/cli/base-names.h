@@ -22,4 +22,7 @@ char *mhar_base_names_in (const MharCliOptions *options, const char *text);
  * run that goes on is the same run. With `base_names` names of files lose their folders; a prompt is none. g_free. */
 char *mhar_command_line (char *const *words, gboolean base_names);
 
+/* One word, quoted for a shell where that needs it, in UTF-8. g_free. */
+char *mhar_command_word (const char *word);
+
 G_END_DECLS

@@ -12,22 +12,22 @@
 #include "probes/series.h"
 #include "probes/weights-only.h"
 
-#include <glib/gstdio.h>
 #include <stdio.h>
 
 static gboolean
-write_report (const char *folder, const MharDataset *root, GError **error)
+write_report (const MharCliOptions *options, const MharDataset *root, GError **error)
 {
+  const char *folder = options->report;
   gboolean made = FALSE;
   g_autoptr (MharReportFiles) files = NULL;
 
   if (mhar_report_folder (folder, &made, error))
-    files = mhar_report_stage (root, folder, error);
-  if (files != NULL && mhar_report_publish (files, error))
-    return TRUE;
+    files = mhar_report_stage (root, options->from, folder, error);
+  gboolean good = files != NULL && mhar_report_publish (files, error);
+  g_clear_pointer (&files, mhar_report_files_free);
   if (made)
-    g_rmdir (folder);
-  return FALSE;
+    mhar_report_folder_done (folder);
+  return good;
 }
 
 /* What stands beside the checkpoints. */
@@ -75,7 +75,7 @@ mhar_job_from (const MharCliOptions *options, GCancellable *cancellable, GError 
   if (g_cancellable_set_error_if_cancelled (cancellable, error) || !mhar_figure_check_results (options, root, error))
     return -1;
   mhar_base_names_only (options, root);
-  if (options->report != NULL && !write_report (options->report, root, error))
+  if (options->report != NULL && !write_report (options, root, error))
     return -1;
   repeat_skipped (options, root);
   return mhar_show_results (options, root, error) ? 0 : -1;

@@ -19,7 +19,6 @@
 #include "probes/compare.h"
 #include "probes/series.h"
 
-#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -322,7 +321,7 @@ write_files (Job *job, GError **error)
 
   if (o->report == NULL)
     return write_file (job, error);
-  g_autoptr (MharReportFiles) report = mhar_report_stage (job->root, o->report, error);
+  g_autoptr (MharReportFiles) report = mhar_report_stage (job->root, o->output, o->report, error);
   if (report == NULL || !write_file (job, error) || !mhar_report_publish (report, error))
     return FALSE;
   if (!o->quiet) {
@@ -385,7 +384,7 @@ mhar_job_run (const MharCliOptions *options, GCancellable *cancellable, GError *
   good = good && !g_cancellable_set_error_if_cancelled (cancellable, error) && mhar_guard_check (error)
          && deliver (&job, error);
   job_clear (&job);
-  if (!good && job.made_folder)
-    g_rmdir (options->report); /* only where nothing is in it */
+  if (job.made_folder)
+    mhar_report_folder_done (options->report);
   return good ? 0 : -1;
 }

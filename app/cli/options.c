@@ -190,10 +190,10 @@ parse (MharCliOptions *o, char **argv, GError **error)
   return FALSE;
 }
 
-MharCliOptions *
-mhar_cli_options_parse (char **argv, GError **error)
+static MharCliOptions *
+options_new (void)
 {
-  g_autoptr (MharCliOptions) o = g_new0 (MharCliOptions, 1);
+  MharCliOptions *o = g_new0 (MharCliOptions, 1);
 
   o->given = g_ptr_array_new ();
   o->values = g_ptr_array_new_with_free_func (g_free);
@@ -203,6 +203,35 @@ mhar_cli_options_parse (char **argv, GError **error)
   o->probe.probes = 0;
   o->interventions = mhar_interventions_new ();
   o->reads = mhar_reads_specs_new ();
+  return o;
+}
+
+/* With --report the file is one of the report's. */
+static void
+name_output (MharCliOptions *o)
+{
+  if (o->report != NULL && o->from == NULL)
+    o->output = g_build_filename (o->report, "report.h5", NULL);
+}
+
+char *
+mhar_cli_output_of (const char *command)
+{
+  g_autoptr (MharCliOptions) o = options_new ();
+  g_auto (GStrv) words = NULL;
+
+  if (!g_shell_parse_argv (command, NULL, &words, NULL) || !parse (o, words, NULL))
+    return NULL;
+  if (o->output == NULL)
+    name_output (o);
+  return o->output != NULL ? g_path_get_basename (o->output) : NULL;
+}
+
+MharCliOptions *
+mhar_cli_options_parse (char **argv, GError **error)
+{
+  g_autoptr (MharCliOptions) o = options_new ();
+
   if (!parse (o, argv, error))
     return NULL;
   o->command = mhar_command_line (argv, o->base_names);
@@ -222,8 +251,7 @@ mhar_cli_options_parse (char **argv, GError **error)
     o->checkpoints = g_new0 (char *, 1);
   if ((!o->help && !o->version && !mhar_check_detached_values (argv, error)) || !mhar_cli_options_check (o, error))
     return NULL;
-  if (o->report != NULL && o->from == NULL)
-    o->output = g_build_filename (o->report, "report.h5", NULL);
+  name_output (o);
   return g_steal_pointer (&o);
 }
 

@@ -69,6 +69,10 @@ MharProbeFlags mhar_measured (const MharCliOptions *options);
 gboolean mhar_uses_null_query (const MharCliOptions *options);
 gboolean mhar_uses_slice_norm (const MharCliOptions *options);
 
+/* Base name of the HDF5 file that a line as typed (`command` of a file's provenance) writes; NULL where it writes none,
+ * or is none of ours. g_free. */
+char *mhar_cli_output_of (const char *command);
+
 /* What --help prints; g_free. */
 char *mhar_cli_help (void);
 

@@ -16,6 +16,12 @@ kind_words (const char *kind)
   return strcmp (kind, "shuffled") == 0 ? "shuffled" : "random";
 }
 
+static gboolean
+has_null (const MharDataset *set)
+{
+  return mhar_dataset_integer (set, "draws", 0) > 0;
+}
+
 static char *
 null_of (const MharDataset *controls, gsize i)
 {
@@ -64,7 +70,7 @@ controls_table (MharReport *r, const MharDataset *set, const char *name)
   const MharDataset *controls = mhar_dataset_find_child (set, "controls");
   const MharField *first = controls != NULL ? mhar_dataset_get (controls, "trained") : NULL;
 
-  if (first == NULL)
+  if (first == NULL || !has_null (set))
     return;
   mhar_document_table (r->document, columns, "rlllrrrrl",
                        "Controls of " MHAR_CODE "%s" MHAR_PLAIN
@@ -168,6 +174,18 @@ find_width (const MharDataset *controls, const char *label)
   return n_controls (controls);
 }
 
+static gboolean
+differ_in_width (const MharReport *r)
+{
+  gboolean differ = FALSE;
+
+  for (guint c = 1; c < r->sets->len; c++)
+    differ = differ
+             || mhar_dataset_integer (mhar_report_set (r, c), "width", 0)
+                    != mhar_dataset_integer (mhar_report_set (r, 0), "width", 0);
+  return differ;
+}
+
 /* Whether checkpoints of different width have it. */
 static gboolean
 compares_widths (const MharReport *r, const char *label)
@@ -235,6 +253,8 @@ width_table (MharReport *r)
       = { "checkpoint", "width d", "S", "trained", "null ± sd", "excess", "p", "verdict", NULL };
   g_autoptr (GPtrArray) labels = width_labels (r);
 
+  if (!differ_in_width (r))
+    return;
   mhar_document_heading (r->document, 2, "Width");
   if (labels->len == 0) {
     mhar_document_paragraph (r->document,
@@ -249,19 +269,28 @@ width_table (MharReport *r)
     width_rows (r, g_ptr_array_index (labels, l));
 }
 
+static const char about_nulls[] = "A disagreement is worth what it exceeds: what queries give that have learned "
+                                  "nothing, on the same sources. Random queries keep the norm of the "
+                                  "trained one (norm “query”) or of each of its slices (“slice”), so that "
+                                  "neither its length nor an uneven spread of it is mistaken for learning. "
+                                  "Shuffled queries keep the trained coordinates too, in another order. Other "
+                                  "reads’ queries are trained, but for another place: what exceeds them "
+                                  "belongs to the read itself.";
+
 void
 mhar_report_controls (MharReport *r)
 {
+  gboolean any = FALSE;
+
   mhar_document_heading (r->document, 1, "Controls");
-  mhar_document_paragraph (r->document, "A disagreement is worth what it exceeds: what queries give that have learned "
-                                        "nothing, on the same sources. Random queries keep the norm of the "
-                                        "trained one (norm “query”) or of each of its slices (“slice”), so that "
-                                        "neither its length nor an uneven spread of it is mistaken for learning. "
-                                        "Shuffled queries keep the trained coordinates too, in another order. Other "
-                                        "reads’ queries are trained, but for another place: what exceeds them "
-                                        "belongs to the read itself.");
+  for (guint c = 0; c < r->sets->len; c++)
+    any = any || has_null (mhar_report_set (r, c));
+  mhar_document_paragraph (r->document, "%s",
+                           any ? about_nulls
+                               : "No null was drawn, so there is nothing that a disagreement could exceed.");
   for (guint c = 0; c < r->sets->len; c++)
     controls_table (r, mhar_report_set (r, c), r->names[c]);
   matched_table (r);
-  width_table (r);
+  if (any)
+    width_table (r);
 }

@@ -68,6 +68,27 @@ static const struct {
                         "over all cells of the map, and as the mean over reads with three sources or more." },
 };
 
+/* Where --reads asked. */
+static void
+define_reads (MharReport *r)
+{
+  mhar_document_term (
+      r->document, "What heads read", "%s",
+      "A cell is a head of a read and one of its sources, w its weight for one token. Most, least: the tokens with the "
+      "largest and with the smallest w, of equal ones the earlier. By position: mean w over the tokens at position 0, "
+      "1, 2–3, 4–7 … of their window; by document position, the same by the number of tokens since the last "
+      "end-of-text token or since the text began. By class: of the text that the token covers, white space where all "
+      "of it is, else by its first other character letter, digit, punctuation or other; an end-of-text token is other. "
+      "By piece: no word where that character is no letter, or the token ends a text; else continuation where a letter "
+      "of the same document stands right before it, or begins within it; else first piece.");
+  mhar_document_term (
+      r->document, "Logit through the last read", "%s",
+      "Where the last norm reads over depth, with rms that of the read’s mix, y the next token, u its row of the "
+      "output matrix and g the gain of the last norm, head h and source n add w_h,n Σ_i s_n,i g_i u_i / rms over the "
+      "head’s coordinates i to the logit of y, and all of them together are that logit. Means over the predicted "
+      "tokens. Less the vocabulary’s mean: with u less the mean row of the output matrix.");
+}
+
 void
 mhar_report_definitions (MharReport *r)
 {
@@ -76,6 +97,8 @@ mhar_report_definitions (MharReport *r)
                                         "read, S slices. Logarithms are natural.");
   for (guint i = 0; i < G_N_ELEMENTS (definitions); i++)
     mhar_document_term (r->document, definitions[i].term, "%s", definitions[i].text);
+  if (mhar_report_has_reads (r))
+    define_reads (r);
 }
 
 static void

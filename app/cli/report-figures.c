@@ -24,14 +24,14 @@ add_deviation (MharReport *r, const MharDataset *set, const char *name, const Mh
   g_autofree char *rows = rows_words (set, options);
   g_autofree char *verdict = mhar_report_verdict (set, "max_deviation_p_value");
 
-  mhar_document_figure (
-      r->document, set, MHAR_FIGURE_DEVIATION, options,
-      MHAR_CODE
-      "%s" MHAR_PLAIN ": how far each head’s mean weight departs from the mean over heads, at %s (down) and each "
-      "of their sources (across). Blue is less than the others give, red is more. %s%s%s The bracket beside the "
-      "colour bar marks what heads of %s reach.",
-      name, rows, verdict != NULL ? "The largest deviation " : "", verdict != NULL ? verdict : "",
-      verdict != NULL ? "." : "", mhar_report_null_words (set));
+  mhar_document_figure (r->document, set, MHAR_FIGURE_DEVIATION, options,
+                        MHAR_CODE
+                        "%s" MHAR_PLAIN
+                        ": how far each head’s mean weight departs from the mean over heads, at %s (down) and each "
+                        "of their sources (across). Blue is less than the others give, red is more.%s%s%s%s%s",
+                        name, rows, verdict != NULL ? " The largest deviation " : "", verdict != NULL ? verdict : "",
+                        verdict != NULL ? ". The bracket beside the colour bar marks what heads of " : "",
+                        verdict != NULL ? mhar_report_null_words (set) : "", verdict != NULL ? " reach." : "");
 }
 
 static void
@@ -41,11 +41,12 @@ add_disagreement (MharReport *r, const MharDataset *set, const char *name, const
   const char *p_name = heads ? "head_js_p_value" : "slice_kl_p_value";
   g_autofree char *verdict = mhar_report_verdict (set, p_name);
 
+  gboolean null = mhar_dataset_integer (set, "draws", 0) > 0;
   mhar_document_figure (
-      r->document, set, MHAR_FIGURE_KL, options,
-      MHAR_CODE "%s" MHAR_PLAIN ": %s by read, and what %s give there: mean and two standard deviations over draws. "
-                "Lines through marks are 95 %% intervals.%s%s%s",
-      name, heads ? "head disagreement" : "slice disagreement", mhar_report_null_words (set),
+      r->document, set, MHAR_FIGURE_KL, options, MHAR_CODE "%s" MHAR_PLAIN ": %s by read%s%s%s.%s%s%s%s", name,
+      heads ? "head disagreement" : "slice disagreement", null ? ", and what " : "",
+      null ? mhar_report_null_words (set) : "", null ? " give there: mean and two standard deviations over draws" : "",
+      mhar_report_has_intervals (set) ? " Lines through marks are 95 % intervals." : "",
       verdict != NULL ? " The mean over reads " : "", verdict != NULL ? verdict : "", verdict != NULL ? "." : "");
 }
 
@@ -71,21 +72,20 @@ add_rest (MharReport *r, const MharDataset *set, const char *name, const MharFig
   g_autofree char *rows = rows_words (set, options), *mean = mhar_report_scalar (set, "collinearity_mean");
   g_autofree char *mean_abs = mhar_report_scalar (set, "collinearity_mean_abs");
   MharFigureOptions sources = *options;
+  gboolean several = mhar_dataset_integer (set, "heads", 1) > 1;
 
-  mhar_document_figure (
-      r->document, set, MHAR_FIGURE_DEPTH_MAP, options,
-      MHAR_CODE "%s" MHAR_PLAIN
-                ": depth map, the mean over tokens of the weight that %s (down) give each of their sources "
-                "(across)%s.",
-      name, rows, mhar_dataset_integer (set, "heads", 1) > 1 ? ", head by head, and the mean over heads" : "");
+  mhar_document_figure (r->document, set, MHAR_FIGURE_DEPTH_MAP, options,
+                        MHAR_CODE
+                        "%s" MHAR_PLAIN
+                        ": depth map, the mean over tokens of the weight that %s (down) give each of their sources "
+                        "(across)%s.",
+                        name, rows, several ? ", head by head, and the mean over heads" : "");
   sources.site = (guint)MAX (mhar_dataset_integer (set, "sites", 1), 1) - 1;
   mhar_document_figure (
       r->document, set, MHAR_FIGURE_SOURCES, &sources,
-      MHAR_CODE
-      "%s" MHAR_PLAIN ": above, from how many sources each read takes, the exponential of the entropy of its "
-      "weights; below, what each source gives the last read, the mean norm of its weighted contribution. Dots and "
-      "bars are means over heads, dashes single heads.",
-      name);
+      MHAR_CODE "%s" MHAR_PLAIN ": above, from how many sources each read takes, the exponential of the entropy of its "
+                "weights; below, what each source gives the last read, the mean norm of its weighted contribution.%s",
+      name, several ? " Dots and bars are means over heads, dashes single heads." : "");
   mhar_document_figure (r->document, set, MHAR_FIGURE_COLLINEARITY, options,
                         MHAR_CODE
                         "%s" MHAR_PLAIN
@@ -93,7 +93,7 @@ add_rest (MharReport *r, const MharDataset *set, const char *name, const MharFig
                         "of absolute values %s.",
                         name, mean, mean_abs);
   mhar_document_figure (r->document, set, MHAR_FIGURE_READS, options,
-                        MHAR_CODE "%s" MHAR_PLAIN ": what the first head and source asked for reads.", name);
+                        MHAR_CODE "%s" MHAR_PLAIN ": what a head gives a source, the first that was asked for.", name);
   mhar_document_figure (r->document, set, MHAR_FIGURE_COEFFICIENTS, options,
                         MHAR_CODE "%s" MHAR_PLAIN
                                   ": the exact, signed coefficient of every output in the input of every sublayer.",

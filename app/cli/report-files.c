@@ -42,12 +42,34 @@ mhar_report_files_free (MharReportFiles *files)
   g_free (files);
 }
 
+/* What errno says, with what helps. */
+static gboolean
+writing_failed (const char *path, GError **error)
+{
+  int code = errno;
+  g_autofree char *why = g_strconcat (g_strerror (code), mhar_write_remedy (code), NULL);
+
+  return mhar_cannot_write (path, error, why);
+}
+
+static gboolean
+making_failed (const char *folder, GError **error)
+{
+  if (errno != ENOENT)
+    return writing_failed (folder, error);
+  g_autofree char *above = g_path_get_dirname (folder), *shown = g_filename_display_name (above);
+  g_autofree char *why = g_strdup_printf ("there is no folder %s; make it first", shown);
+  return mhar_cannot_write (folder, error, why);
+}
+
 gboolean
 mhar_report_folder (const char *folder, gboolean *made, GError **error)
 {
   *made = g_mkdir (folder, 0777) == 0;
-  if (!*made && errno != EEXIST)
-    return mhar_cannot_write (folder, error, g_strerror (errno));
+  if (*made)
+    mhar_guard_temp (folder);
+  else if (errno != EEXIST)
+    return making_failed (folder, error);
   if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
     return mhar_cannot_write (folder, error, "it is not a folder; give --report the name of one");
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
@@ -56,6 +78,13 @@ mhar_report_folder (const char *folder, gboolean *made, GError **error)
       return FALSE;
   }
   return TRUE;
+}
+
+void
+mhar_report_folder_done (const char *folder)
+{
+  mhar_guard_forget (folder);
+  g_rmdir (folder);
 }
 
 static gboolean
@@ -70,13 +99,13 @@ stage (MharReportFiles *files, guint i, const char *folder, const GByteArray *by
   files->fds[i] = mhar_output_temporary (path, files->targets[i], mode, &files->temporaries[i], error);
   if (files->fds[i] < 0)
     return FALSE;
-  return mhar_output_fill (files->fds[i], bytes->data, bytes->len) || mhar_cannot_write (path, error, g_strerror (errno));
+  return mhar_output_fill (files->fds[i], bytes->data, bytes->len) || writing_failed (path, error);
 }
 
 MharReportFiles *
-mhar_report_stage (const MharDataset *root, const char *folder, GError **error)
+mhar_report_stage (const MharDataset *root, const char *file, const char *folder, GError **error)
 {
-  g_autoptr (MharDocument) document = mhar_report_document (root);
+  g_autoptr (MharDocument) document = mhar_report_document (root, file);
   g_autoptr (GByteArray) html = mhar_document_html (document, error);
   g_autoptr (GByteArray) pdf = html != NULL ? mhar_document_pdf (document, error) : NULL;
   g_autoptr (MharReportFiles) files = g_new0 (MharReportFiles, 1);
@@ -91,7 +120,7 @@ mhar_report_publish (MharReportFiles *files, GError **error)
 {
   for (guint i = 0; i < FILES; i++) {
     if (g_rename (files->temporaries[i], files->targets[i]) != 0)
-      return mhar_cannot_write (files->targets[i], error, g_strerror (errno));
+      return writing_failed (files->targets[i], error);
     mhar_guard_forget (files->temporaries[i]);
     g_clear_pointer (&files->temporaries[i], g_free);
     close (files->fds[i]);

@@ -8,8 +8,20 @@
 
 #define WORST 12 /* lines of the table of the map */
 
-/* What the option that made `spec` does to every read that it names. */
-static const char *
+/* "top-k=SITE:K". */
+static char *
+largest_words (const char *spec)
+{
+  const char *colon = strrchr (spec, ':');
+  gint64 k = colon != NULL ? g_ascii_strtoll (colon + 1, NULL, 10) : 0;
+  g_autofree char *count = mhar_report_count (k);
+
+  return k == 1 ? g_strdup ("only the largest weight, which becomes 1")
+                : g_strdup_printf ("only the %s largest weights, renormalised", count);
+}
+
+/* What the option that made `spec` does to every read that it names; g_free. */
+static char *
 words_of (const char *spec)
 {
   static const struct {
@@ -23,13 +35,25 @@ words_of (const char *spec)
                 { "permute-heads=", "every head reads with the next one’s weights" },
                 { "null-query=", "a random query of the same norm" },
                 { "uniform=", "all sources weigh the same" },
-                { "top-k=", "only the largest weights, renormalised" },
                 { "regroup=", "the query read in other heads" } };
 
+  if (g_str_has_prefix (spec, "top-k="))
+    return largest_words (spec);
   for (guint i = 0; i < G_N_ELEMENTS (known); i++)
     if (g_str_has_prefix (spec, known[i].start))
-      return known[i].words;
-  return "without that source";
+      return g_strdup (known[i].words);
+  return g_strdup ("without that source");
+}
+
+static gboolean
+has_intervals (const MharDataset *list)
+{
+  const MharField *interval = mhar_dataset_get (list, "delta_loss_interval");
+  gboolean any = FALSE;
+
+  for (gsize i = 0; interval != NULL && i < mhar_field_length (interval); i++)
+    any = any || isfinite (mhar_field_value (interval, i));
+  return any;
 }
 
 static void
@@ -41,19 +65,20 @@ asked_table (MharReport *r, const MharDataset *set, const char *name)
 
   if (spec == NULL)
     return;
+  g_autofree char *extent = mhar_report_extent (list, set);
   mhar_document_table (r->document, columns, "llrrr",
                        "Interventions on " MHAR_CODE "%s" MHAR_PLAIN
-                       ": loss under each and its change, in nat a token, over %" G_GINT64_FORMAT
-                       " tokens in %" G_GINT64_FORMAT " windows; 95 %% intervals of the paired difference.",
-                       name, mhar_dataset_integer (list, "tokens", mhar_dataset_integer (set, "tokens", 0)),
-                       mhar_dataset_integer (list, "windows", mhar_dataset_integer (set, "windows", 0)));
+                       ": loss under each and its change, in nat a token, over %s; %s.",
+                       name, extent,
+                       has_intervals (list) ? "brackets hold 95 % intervals of the paired difference"
+                                            : "there are no intervals with fewer than three windows");
   for (gsize k = 0; k < spec->shape[0]; k++) {
     g_autofree char *text = mhar_report_label (list, "spec", k),
-                    *code = g_strconcat (MHAR_CODE, text, MHAR_PLAIN, NULL);
+                    *code = g_strconcat (MHAR_CODE, text, MHAR_PLAIN, NULL), *words = words_of (text);
     g_autofree char *reads = g_strdup_printf ("%d", (int)mhar_report_value (list, "n_edited", k));
     g_autofree char *loss = mhar_report_number (mhar_report_value (list, "loss", k)),
                     *change = mhar_report_change (list, k);
-    const char *cells[] = { code, words_of (text), reads, loss, change, NULL };
+    const char *cells[] = { code, words, reads, loss, change, NULL };
     mhar_document_row (r->document, cells);
   }
 }
@@ -131,14 +156,12 @@ map_table (MharReport *r, const MharDataset *set, const char *name)
   }
   g_autofree char *all = mhar_report_number (mhar_dataset_real (map, "rank_correlation", NAN));
   g_autofree char *within = mhar_report_number (mhar_dataset_real (map, "rank_correlation_within", NAN));
+  g_autofree char *extent = mhar_report_extent (map, set);
 
   mhar_document_table (r->document, columns, "llrr",
                        "The %u of %u sources of " MHAR_CODE "%s" MHAR_PLAIN
-                       " that matter most, each left out alone (nat a token), over %" G_GINT64_FORMAT
-                       " tokens in %" G_GINT64_FORMAT " windows.",
-                       n, cells->len, name,
-                       mhar_dataset_integer (map, "tokens", mhar_dataset_integer (set, "tokens", 0)),
-                       mhar_dataset_integer (map, "windows", mhar_dataset_integer (set, "windows", 0)));
+                       " that matter most, each left out alone (nat a token), over %s.",
+                       n, cells->len, name, extent);
   for (guint i = 0; i < n; i++) {
     gsize at = g_array_index (cells, Cell, i).at;
     g_autofree char *site = mhar_report_label (map, "site_label", at / width),

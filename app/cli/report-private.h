@@ -14,6 +14,7 @@
 typedef struct {
   MharDocument *document;
   const MharDataset *root, *provenance;
+  const char *file; /* where they lie */
   GPtrArray *sets; /* MharDataset * */
   char **names;    /* of the checkpoints */
 } MharReport;
@@ -28,9 +29,12 @@ void mhar_report_interventions (MharReport *report);
 void mhar_report_caveats (MharReport *report);
 void mhar_report_definitions (MharReport *report);
 void mhar_report_sites (MharReport *report);
+void mhar_report_reads (MharReport *report);
 void mhar_report_reproduce (MharReport *report);
 
 const MharDataset *mhar_report_set (const MharReport *report, guint c);
+/* Whether some checkpoint's reads were listed. */
+gboolean mhar_report_has_reads (const MharReport *report);
 
 /* ---- words and numbers; g_free ---- */
 
@@ -74,3 +78,9 @@ char *mhar_report_change (const MharDataset *set, gsize i);
 gboolean mhar_report_find_intervention (const MharDataset *set, const char *spec, gsize *at);
 /* "one", "12". */
 char *mhar_report_count (gint64 n);
+/* "64 tokens in 1 window": of a child, what it does not say being as in `set`. */
+char *mhar_report_extent (const MharDataset *child, const MharDataset *set);
+/* What brackets and ± in a table of these checkpoints (`n` from `first` on) are, as a sentence. */
+char *mhar_report_brackets (const MharReport *report, guint first, guint n);
+/* Whether there were windows enough for intervals. */
+gboolean mhar_report_has_intervals (const MharDataset *set);

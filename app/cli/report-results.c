@@ -38,17 +38,18 @@ results_table (MharReport *r, guint first)
   g_autoptr (GPtrArray) some = g_ptr_array_new ();
   const char *columns[MHAR_REPORT_ABREAST + 2] = { "" };
   char align[MHAR_REPORT_ABREAST + 2] = "l";
+  g_autofree char *brackets = mhar_report_brackets (r, first, n);
 
   for (guint c = 0; c < n; c++) {
     g_ptr_array_add (some, g_ptr_array_index (r->sets, first + c));
     columns[c + 1] = r->names[first + c];
     align[c + 1] = 'r';
   }
-  mhar_document_table (
-      r->document, columns, align,
-      "Results. Brackets hold 95 %% intervals over resampled windows, ± the standard deviation over draws of the null. "
-      "Slice disagreement belongs to reads with one head, head disagreement and deviation to reads with several; "
-      "they are different quantities.");
+  mhar_document_table (r->document, columns, align,
+                       "Results. %s Slice disagreement belongs to reads with one head, head disagreement and deviation "
+                       "to reads with several; "
+                       "they are different quantities.",
+                       brackets);
   g_autoptr (GPtrArray) lines = mhar_table_build (some);
   for (guint l = 0; l < lines->len; l++) {
     char **line = g_ptr_array_index (lines, l), *cells[MHAR_REPORT_ABREAST + 2] = { line[0] };

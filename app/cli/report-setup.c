@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What was run on what, and how to run it again. */
+#include "app/cli/base-names.h"
 #include "app/cli/jobs.h"
 #include "app/cli/report-private.h"
 
@@ -178,10 +179,11 @@ mhar_report_setup (MharReport *r)
     checkpoint_table (r, c);
   add_warnings (r);
   add_digests (r);
-  mhar_document_term (r->document, "Text",
-                      "%s, %" G_GINT64_FORMAT " tokens in all by the first checkpoint’s tokenizer, SHA-256 " MHAR_CODE
-                      "%s" MHAR_PLAIN,
-                      text, mhar_dataset_integer (p, "text_tokens", 0), digest);
+  gboolean encoded
+      = mhar_dataset_string (mhar_report_set (r, 0), "sha256_tokenizer") != NULL; /* and not given as ids */
+  mhar_document_term (
+      r->document, "Text", "%s, %" G_GINT64_FORMAT " tokens in all%s, SHA-256 " MHAR_CODE "%s" MHAR_PLAIN, text,
+      mhar_dataset_integer (p, "text_tokens", 0), encoded ? " by the first checkpoint’s tokenizer" : "", digest);
   mhar_document_term (r->document, "Device", "%s (%s), precision %s; routing logits and weights in fp32 or better",
                       device, name, precision);
   mhar_document_term (r->document, "Seed", "%s, of null queries and resamples alike", seed);
@@ -190,29 +192,56 @@ mhar_report_setup (MharReport *r)
   mhar_document_code (r->document, command);
 }
 
+static char *
+python_string (const char *text)
+{
+  char high[129] = { 0 };
+
+  for (guint i = 0; i < 128; i++)
+    high[i] = (char)(128 + i);
+  g_autofree char *escaped = g_strescape (text, high);
+  return g_strconcat ("\"", escaped, "\"", NULL);
+}
+
+/* What can be made of the file, in the shell and in Python. */
+static void
+say_file (MharReport *r, const char *written)
+{
+  g_autofree char *own = g_path_get_basename (r->file), *name = g_utf8_make_valid (written != NULL ? written : own, -1);
+  g_autofree char *shown = mhar_printable (name), *word = mhar_command_word (name);
+  g_autofree char *shell = g_strdup_printf ("mhar-probe --from %s --report again\n"
+                                            "mhar-probe --from %s --json\n"
+                                            "mhar-probe --from %s --table latex\n"
+                                            "mhar-probe --from %s --figure figure.pdf --figure-kind kl",
+                                            word, word, word, word);
+  g_autofree char *quoted = python_string (name);
+  g_autofree char *python
+      = g_strdup_printf ("import xarray\nrun = xarray.open_dataset(%s, group=\"checkpoint_0\")", quoted);
+
+  mhar_document_paragraph (
+      r->document,
+      "The file " MHAR_CODE "%s" MHAR_PLAIN "%s holds every number here and the sums of each window "
+      "behind every mean. Without the checkpoints it gives this report again, and its tables and figures one by one:",
+      shown, written != NULL ? " that the command writes" : "");
+  mhar_document_code (r->document, shell);
+  mhar_document_paragraph (r->document, "In Python each checkpoint is a dataset with labelled dimensions:");
+  mhar_document_code (r->document, python);
+}
+
 void
 mhar_report_reproduce (MharReport *r)
 {
   g_autofree char *command = mhar_report_string (r->provenance, "command");
-  g_autofree char *version = mhar_report_string (r->provenance, "version");
+  g_autofree char *version = mhar_report_string (r->provenance, "version"), *written = mhar_cli_output_of (command);
+  gboolean merged = mhar_dataset_strings (r->provenance, "merged") != NULL;
 
   mhar_document_heading (r->document, 1, "How to reproduce this");
-  mhar_document_paragraph (
-      r->document, "With %s and the checkpoints and text of Section 2, whose digests are given there:", version);
+  mhar_document_paragraph (r->document, "With %s and the %s of Section 2, whose digests are given there:", version,
+                           merged ? "saved runs of the checkpoints over the texts" : "checkpoints and text");
   mhar_document_code (r->document, command);
   mhar_document_paragraph (r->document, "The same command on the same device gives the same numbers to the last bit. "
                                         "On another device of the same precision, with another number "
                                         "of threads or another batch, they move by rounding only. Null queries and "
                                         "resamples come from the seed and not from the device.");
-  mhar_document_paragraph (
-      r->document,
-      "The file " MHAR_CODE "report.h5" MHAR_PLAIN
-      " that the command writes holds every number here and the sums of each window "
-      "behind every mean. Without the checkpoints it gives this report again, and its tables and figures one by one:");
-  mhar_document_code (r->document, "mhar-probe --from report.h5 --report again\n"
-                                   "mhar-probe --from report.h5 --json\n"
-                                   "mhar-probe --from report.h5 --table latex\n"
-                                   "mhar-probe --from report.h5 --figure figure.pdf --figure-kind kl");
-  mhar_document_paragraph (r->document, "In Python each checkpoint is a dataset with labelled dimensions:");
-  mhar_document_code (r->document, "import xarray\nrun = xarray.open_dataset(\"report.h5\", group=\"checkpoint_0\")");
+  say_file (r, written);
 }

@@ -85,8 +85,8 @@ disagreement_table (MharReport *r, const MharDataset *set, const char *name, con
   mhar_document_table (r->document, columns, "lrrrrrl",
                        "%s of " MHAR_CODE "%s" MHAR_PLAIN
                        " by read (nat), with the number of sources that its weights amount to, exp of the entropy, "
-                       "and the source that is given most; both are means over heads.",
-                       what, name);
+                       "and the source that is given most%s.",
+                       what, name, mhar_dataset_integer (set, "heads", 1) > 1 ? "; both are means over heads" : "");
   for (gsize s = 0; s < field->shape[0]; s++) {
     if (!mhar_results_site_counts (set, prefix, s))
       continue;
@@ -155,4 +155,5 @@ mhar_report_sites (MharReport *r)
     deviation_table (r, set, r->names[c]);
     disagreement_table (r, set, r->names[c], "head_js", "Head disagreement");
   }
+  mhar_report_reads (r);
 }

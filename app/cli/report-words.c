@@ -111,6 +111,39 @@ mhar_report_count (gint64 n)
   return n >= 0 && n < (gint64)G_N_ELEMENTS (words) ? g_strdup (words[n]) : g_strdup_printf ("%" G_GINT64_FORMAT, n);
 }
 
+char *
+mhar_report_extent (const MharDataset *child, const MharDataset *set)
+{
+  gint64 tokens = mhar_dataset_integer (child, "tokens", mhar_dataset_integer (set, "tokens", 0));
+  gint64 windows = mhar_dataset_integer (child, "windows", mhar_dataset_integer (set, "windows", 0));
+
+  return g_strdup_printf ("%" G_GINT64_FORMAT " token%s in %" G_GINT64_FORMAT " window%s", tokens,
+                          tokens == 1 ? "" : "s", windows, windows == 1 ? "" : "s");
+}
+
+gboolean
+mhar_report_has_intervals (const MharDataset *set)
+{
+  return mhar_dataset_integer (set, "bootstrap_resamples", 0) > 0;
+}
+
+char *
+mhar_report_brackets (const MharReport *report, guint first, guint n)
+{
+  gboolean intervals = FALSE, spread = FALSE;
+
+  for (guint c = first; c < first + n; c++) {
+    intervals = intervals || mhar_report_has_intervals (mhar_report_set (report, c));
+    spread = spread || mhar_dataset_integer (mhar_report_set (report, c), "draws", 0) > 1;
+  }
+  return g_strconcat (intervals ? "Brackets hold 95 % intervals over resampled windows"
+                                : "There are no intervals with fewer than three windows",
+                      spread && intervals ? ", ± the standard deviation over draws of the null."
+                      : spread            ? "; ± is the standard deviation over draws of the null."
+                                          : ".",
+                      NULL);
+}
+
 const char *
 mhar_report_null_words (const MharDataset *set)
 {

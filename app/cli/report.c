@@ -223,11 +223,13 @@ verdict_table (MharReport *r)
 {
   static const char *const columns[] = { "checkpoint", "quantity", "trained", "null", "excess", "p", "verdict", NULL };
 
-  mhar_document_table (
-      r->document, columns, "llrrrrl",
-      "Verdicts. Brackets hold 95 %% intervals, ± the standard deviation over draws of the null; disagreements in nat. "
-      "A quantity is above its null where p ≤ 0.05.");
+  g_autofree char *brackets = mhar_report_brackets (r, 0, r->sets->len);
+
+  mhar_document_table (r->document, columns, "llrrrrl",
+                       "Verdicts. %s Disagreements are in nat. A quantity is above its null where p ≤ 0.05.", brackets);
   for (guint c = 0; c < r->sets->len; c++) {
+    if (mhar_dataset_integer (mhar_report_set (r, c), "draws", 0) == 0)
+      continue;
     verdict_row (r, c, "slice disagreement", "slice_kl_trained", "slice_kl", NULL, "slice_kl_excess",
                  "slice_kl_p_value");
     verdict_row (r, c, "the same, matched sources", "matched_kl_trained", "matched_kl", NULL, "matched_kl_excess",
@@ -253,9 +255,10 @@ mhar_report_summary (MharReport *r)
     say_controls (r, set);
     say_consensus (r, set);
     say_map (r, set);
-    any = any || !isnan (mhar_dataset_real (set, "slice_kl_trained", NAN))
-          || !isnan (mhar_dataset_real (set, "head_js_trained", NAN))
-          || !isnan (mhar_dataset_real (set, "max_deviation", NAN));
+    gboolean measured = !isnan (mhar_dataset_real (set, "slice_kl_trained", NAN))
+                        || !isnan (mhar_dataset_real (set, "head_js_trained", NAN))
+                        || !isnan (mhar_dataset_real (set, "max_deviation", NAN));
+    any = any || (measured && mhar_dataset_integer (set, "draws", 0) > 0);
   }
   if (any)
     verdict_table (r);
@@ -270,12 +273,13 @@ title_of (const MharReport *r)
 }
 
 MharDocument *
-mhar_report_document (const MharDataset *root)
+mhar_report_document (const MharDataset *root, const char *file)
 {
   g_autoptr (GPtrArray) sets = mhar_results_checkpoints (root);
   g_auto (GStrv) names = mhar_table_names (sets);
-  MharReport r
-      = { .root = root, .provenance = mhar_dataset_find_child (root, "provenance"), .sets = sets, .names = names };
+  MharReport r = {
+    .root = root, .provenance = mhar_dataset_find_child (root, "provenance"), .file = file, .sets = sets, .names = names
+  };
   g_autofree char *title = title_of (&r), *version = mhar_report_string (r.provenance, "version"),
                   *time = mhar_report_string (r.provenance, "time");
   g_autofree char *subtitle

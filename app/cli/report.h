@@ -28,21 +28,26 @@ typedef struct {
  * done as it says. Errors as mhar_probe_run. */
 MharDataset *mhar_report_run (const MharReportTask *task, GError **error);
 
-/* The report of a run's root dataset, which it borrows. mhar_document_free. */
-MharDocument *mhar_report_document (const MharDataset *root);
+/* The report of a run's root dataset, which it borrows; it lies in `file`, which is named where the recorded command
+ * names none. mhar_document_free. */
+MharDocument *mhar_report_document (const MharDataset *root, const char *file);
 
 /* Makes the folder where it is not there, and says so in `*made`. MHAR_ERROR_RUN, naming it, where that fails, or where
  * report.html, report.pdf or report.h5 cannot be written there. */
 gboolean mhar_report_folder (const char *folder, gboolean *made, GError **error);
 
+/* The end of the job that made the folder: removes it where nothing is in it. What ends the program before
+ * (file-guard.h) does that too. */
+void mhar_report_folder_done (const char *folder);
+
 /* Path of the i-th file of a report in its folder: 0 and 1 are of the two that are always written, 2 is report.h5,
  * which a run writes beside them; NULL from 3 on. g_free. */
 char *mhar_report_file (const char *folder, guint i);
 
-/* report.html and report.pdf of a run, written in full under other names in the folder; they take their own in
- * mhar_report_publish, or go away when freed. MHAR_ERROR_RUN. */
+/* report.html and report.pdf of a run that lies in `file`, written in full under other names in the folder; they take
+ * their own in mhar_report_publish, or go away when freed. MHAR_ERROR_RUN. */
 typedef struct _MharReportFiles MharReportFiles;
-MharReportFiles *mhar_report_stage (const MharDataset *root, const char *folder, GError **error);
+MharReportFiles *mhar_report_stage (const MharDataset *root, const char *file, const char *folder, GError **error);
 gboolean mhar_report_publish (MharReportFiles *files, GError **error);
 void mhar_report_files_free (MharReportFiles *files);
 

@@ -35,38 +35,39 @@ integer_of (const MharDataset *controls, const char *name, gsize i)
   return mhar_dataset_get (controls, name)->data.i32[i];
 }
 
-/* " by slices" where the null keeps the norm of each slice; g_free. */
-static char *
-norm_of (const MharDataset *controls, gsize i)
+/* Whether the null keeps the norm of each slice. */
+static gboolean
+is_by_slice (const MharDataset *controls, gsize i)
 {
   const MharField *norm = mhar_dataset_get (controls, "null_norm"); /* files of before have none */
-  return g_strdup (norm != NULL && g_strcmp0 (norm->data.str[i], "slice") == 0 ? " by slices" : "");
+  return norm != NULL && g_strcmp0 (norm->data.str[i], "slice") == 0;
 }
 
 char *
 mhar_table_control_name (const MharDataset *controls, gsize i)
 {
   g_autofree char *measure = text_of (controls, "measure", i), *slicing = text_of (controls, "slicing", i);
-  g_autofree char *of_kind = text_of (controls, "null_kind", i), *norm = norm_of (controls, i);
-  g_autofree char *kind = g_strconcat (of_kind, norm[0] != '\0' ? "-slice" : "", NULL);
+  g_autofree char *of_kind = text_of (controls, "null_kind", i);
+  g_autofree char *kind = g_strconcat (of_kind, is_by_slice (controls, i) ? "-slice" : "", NULL);
   g_autofree char *slices = g_strdup_printf ("%d", integer_of (controls, "slices", i));
 
   return integer_of (controls, "slices", i) == 0 ? g_strjoin (":", measure, kind, NULL)
                                                  : g_strjoin (":", measure, slices, slicing, kind, NULL);
 }
 
-/* "4 contiguous, random null"; by slices of a width: "16 wide, contiguous, random null"; "heads, random null". */
+/* "4 contiguous, random null"; by slices of a width: "16 wide, contiguous, random null"; "heads, random null, norm by
+ * slice". */
 static char *
 label_of (const MharDataset *controls, gsize i, gboolean by_width)
 {
   g_autofree char *slicing = text_of (controls, "slicing", i), *of_kind = text_of (controls, "null_kind", i);
-  g_autofree char *norm = norm_of (controls, i), *kind = g_strconcat (of_kind, norm, NULL);
+  g_autofree char *null = g_strconcat (of_kind, " null", is_by_slice (controls, i) ? ", norm by slice" : "", NULL);
   gint32 slices = integer_of (controls, "slices", i);
 
   if (slices == 0)
-    return g_strdup_printf ("heads, %s null", kind);
-  return by_width ? g_strdup_printf ("%d wide %s, %s null", integer_of (controls, "slice_width", i), slicing, kind)
-                  : g_strdup_printf ("%d %s, %s null", slices, slicing, kind);
+    return g_strdup_printf ("heads, %s", null);
+  return by_width ? g_strdup_printf ("%d wide %s, %s", integer_of (controls, "slice_width", i), slicing, null)
+                  : g_strdup_printf ("%d %s, %s", slices, slicing, null);
 }
 
 static double

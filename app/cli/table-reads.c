@@ -169,8 +169,8 @@ bin_mean (const MharDataset *reads, const char *prefix, gsize cell, gsize bin)
   return (double) field->data.f32[((s * field->shape[1] + h) * field->shape[2] + n) * field->shape[3] + bin];
 }
 
-static char *
-cell_name (const MharDataset *reads, gsize cell)
+char *
+mhar_table_reads_cell (const MharDataset *reads, gsize cell)
 {
   gsize s = (gsize) mhar_dataset_get (reads, "cell_site")->data.i32[cell],
         n = (gsize) mhar_dataset_get (reads, "cell_source")->data.i32[cell];
@@ -236,40 +236,53 @@ add_line (GPtrArray *lines, char *label, guint n, char *const *cells)
   g_ptr_array_add (lines, line);
 }
 
+void
+mhar_table_reads_means (const MharDataset *reads, gsize cell, GPtrArray *lines)
+{
+  for (guint b = 0; b < G_N_ELEMENTS (binnings); b++) {
+    const MharField *count = field_of (reads, binnings[b].prefix, "_tokens");
+    if (count != NULL)
+      add_line (lines, g_strconcat ("by ", binnings[b].words, NULL), 0, NULL);
+    for (gsize bin = 0; count != NULL && bin < count->shape[0]; bin++) {
+      g_autofree char *name = bin_name (reads, binnings[b].prefix, bin);
+      if (count->data.i32[bin] > 0)
+        add_line (lines, mhar_printable (name), 1,
+                  (char *[]){ mhar_table_number (bin_mean (reads, binnings[b].prefix, cell, bin)) });
+    }
+  }
+}
+
+void
+mhar_table_reads_tokens (const MharDataset *reads, gsize cell, GPtrArray *lines)
+{
+  const MharField *token = mhar_dataset_get (reads, "token"), *weight = mhar_dataset_get (reads, "token_weight");
+
+  for (guint which = 0; which < 2; which++) {
+    add_line (lines, g_strdup (lists[which]), 0, NULL);
+    for (gsize k = 0; k < token->shape[2]; k++) {
+      gsize i = (cell * 2 + which) * token->shape[2] + k;
+      int example = mhar_reads_find_example (reads, token->data.i32[i]);
+      if (example >= 0)
+        add_line (lines, g_strdup_printf ("%" G_GSIZE_FORMAT, k + 1), 3,
+                  (char *[]){ mhar_table_number ((double)weight->data.f32[i]),
+                              g_strdup_printf ("%d", token->data.i32[i]), in_context (reads, example) });
+    }
+  }
+}
+
 /* The same as two tables, for styles that have tables only. */
 static void
 append_tables (GString *out, const MharDataset *reads, gsize cell, const char *title, MharTableStyle style)
 {
   char *means[] = { (char *)"mean weight", NULL },
        *columns[] = { (char *)"weight", (char *)"token", (char *)"text", NULL };
-  const MharField *token = mhar_dataset_get (reads, "token"), *weight = mhar_dataset_get (reads, "token_weight");
   g_autoptr (GPtrArray) bins = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
   g_autoptr (GPtrArray) tokens = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
 
   add_line (bins, g_strdup (title), 0, NULL);
-  for (guint b = 0; b < G_N_ELEMENTS (binnings); b++) {
-    const MharField *count = field_of (reads, binnings[b].prefix, "_tokens");
-    if (count != NULL)
-      add_line (bins, g_strconcat ("by ", binnings[b].words, NULL), 0, NULL);
-    for (gsize bin = 0; count != NULL && bin < count->shape[0]; bin++) {
-      g_autofree char *name = bin_name (reads, binnings[b].prefix, bin);
-      if (count->data.i32[bin] > 0)
-        add_line (bins, mhar_printable (name), 1,
-                  (char *[]){ mhar_table_number (bin_mean (reads, binnings[b].prefix, cell, bin)) });
-    }
-  }
+  mhar_table_reads_means (reads, cell, bins);
   add_line (tokens, g_strdup (title), 0, NULL);
-  for (guint which = 0; which < 2; which++) {
-    add_line (tokens, g_strdup (lists[which]), 0, NULL);
-    for (gsize k = 0; k < token->shape[2]; k++) {
-      gsize i = (cell * 2 + which) * token->shape[2] + k;
-      int example = mhar_reads_find_example (reads, token->data.i32[i]);
-      if (example >= 0)
-        add_line (tokens, g_strdup_printf ("%" G_GSIZE_FORMAT, k + 1), 3,
-                  (char *[]){ mhar_table_number ((double)weight->data.f32[i]),
-                              g_strdup_printf ("%d", token->data.i32[i]), in_context (reads, example) });
-    }
-  }
+  mhar_table_reads_tokens (reads, cell, tokens);
   g_autofree char *first = mhar_table_lines (means, bins, 1, style),
                   *second = mhar_table_lines (columns, tokens, 3, style);
   g_string_append_printf (out, "\n%s\n%s", first, second);
@@ -285,7 +298,7 @@ mhar_table_reads_cells (const GPtrArray *sets, MharTableStyle style)
     const MharField *cells = reads != NULL ? mhar_dataset_get (reads, "cell_site") : NULL;
     g_autofree char *path = mhar_printable (mhar_dataset_string (g_ptr_array_index ((GPtrArray *) sets, c), "path"));
     for (gsize cell = 0; cells != NULL && cell < cells->shape[0]; cell++) {
-      g_autofree char *name = cell_name (reads, cell);
+      g_autofree char *name = mhar_table_reads_cell (reads, cell);
       g_autofree char *shown = mhar_printable (name);
       g_autofree char *title = g_strdup_printf ("%s reads %s", path, shown);
       if (style == MHAR_TABLE_TEXT)
@@ -303,7 +316,7 @@ static void
 csv_cell (const MharCsv *csv, const MharDataset *reads, gsize cell)
 {
   const MharField *token = mhar_dataset_get (reads, "token"), *weight = mhar_dataset_get (reads, "token_weight");
-  g_autofree char *where = cell_name (reads, cell);
+  g_autofree char *where = mhar_table_reads_cell (reads, cell);
 
   for (guint b = 0; b < G_N_ELEMENTS (binnings); b++) {
     const MharField *tokens = field_of (reads, binnings[b].prefix, "_tokens");

@@ -15,6 +15,12 @@ void mhar_csv_reads (const MharCsv *csv, const MharDataset *set);
  * there are none. */
 char *mhar_table_reads_cells (const GPtrArray *sets, MharTableStyle style);
 
+/* One cell that was asked for (child "reads" of a checkpoint's results): "SITE:HEAD:SOURCE", g_free; lines as above of
+ * a name and its mean weight, and of a rank, weight, token and text; those with a label alone are headings. */
+char *mhar_table_reads_cell (const MharDataset *reads, gsize cell);
+void mhar_table_reads_means (const MharDataset *reads, gsize cell, GPtrArray *lines);
+void mhar_table_reads_tokens (const MharDataset *reads, gsize cell, GPtrArray *lines);
+
 /* `text` as one line for a terminal: line ends, tabs and what cannot be printed as escapes. g_free. */
 char *mhar_escape (const char *text);
 

@@ -154,8 +154,10 @@ mhar_document_figure (MharDocument *document, const MharDataset *set, MharFigure
   mhar_drawing_place (block->drawing, block->width, block->height);
   block->number = g_strdup_printf ("%u", ++document->figures);
   va_start (args, format);
-  block->text = g_strdup_vprintf (format, args);
+  g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
+  const char *legend = mhar_drawing_legend (block->drawing);
+  block->text = g_strjoin (" ", text, legend, NULL);
   return TRUE;
 }
 

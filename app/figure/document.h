@@ -37,8 +37,9 @@ void mhar_document_table (MharDocument *document, const char *const *columns, co
                           ...) G_GNUC_PRINTF (4, 5);
 void mhar_document_row (MharDocument *document, const char *const *cells);
 
-/* A figure of app/figure/figure.h, numbered, its caption below, in place of the figure's own. Returns FALSE, and
- * appends nothing, where `set` holds nothing for the kind. The document borrows `set` until it is freed. */
+/* A figure of app/figure/figure.h, numbered, its caption below, in place of the figure's own, of which the legend
+ * follows. Returns FALSE, and appends nothing, where `set` holds nothing for the kind. The document borrows `set` until
+ * it is freed. */
 gboolean mhar_document_figure (MharDocument *document, const MharDataset *set, MharFigureKind kind,
                                const MharFigureOptions *options, const char *format, ...) G_GNUC_PRINTF (5, 6);
 

@@ -210,8 +210,11 @@ prepare_caption (MharDrawing *d)
     g_string_append_c (text, '.');
   }
   append_largest (d, text);
+  d->legend = text->len;
   if (a->uncertain)
     g_string_append (text, " Dots: the 95\u00a0% interval of the change holds 0.");
+  g_string_append (text, " Sites from top to bottom");
+  mhar_caption_cells (d, text, "source", 0);
   d->caption = g_string_free (text, FALSE);
 }
 

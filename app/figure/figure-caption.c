@@ -59,6 +59,30 @@ mhar_caption_new (const MharDataset *set, gsize *bold)
   return text;
 }
 
+void
+mhar_caption_cells (const MharDrawing *drawing, GString *caption, const char *what, guint broken)
+{
+  const char *absent = drawing->options.style == MHAR_FIGURE_AUTHORS ? "dark" : drawing->hatched ? "hatched" : "grey";
+
+  g_string_append_printf (caption, "; %s: no such %s yet", absent, what);
+  if (broken > 0)
+    g_string_append_printf (caption, ", and weights that are NaN or infinite, at %u site%s", broken,
+                            broken == 1 ? "" : "s");
+  g_string_append_c (caption, '.');
+  if (drawing->over)
+    g_string_append (caption, " Values above the scale have the colour of its end.");
+}
+
+const char *
+mhar_drawing_legend (const MharDrawing *drawing)
+{
+  const char *legend = drawing->legend > 0 ? drawing->caption + drawing->legend : "";
+
+  while (g_ascii_isspace (*legend))
+    legend++;
+  return *legend != '\0' ? legend : NULL;
+}
+
 static MharTextRun
 caption_run (const MharDrawing *drawing)
 {

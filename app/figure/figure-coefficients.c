@@ -89,14 +89,12 @@ prepare_caption (MharDrawing *d)
                           "every text; a plain residual stream has 1 throughout. The largest, the "
                           "first row aside, is %s.\n",
                           number);
+  d->legend = text->len;
   if (d->out.n_rows < inputs)
     g_string_append_printf (text, "First %u of %" G_GSIZE_FORMAT " inputs, first on top", d->out.n_rows, inputs);
   else
     g_string_append (text, "Inputs from top to bottom, the last norm’s at the end");
-  g_string_append_printf (text, "; %s: no such output yet.",
-                          d->options.style == MHAR_FIGURE_AUTHORS ? "dark" : "grey");
-  if (d->over)
-    g_string_append (text, " Values above the scale have the colour of its end.");
+  mhar_caption_cells (d, text, "output", 0);
   d->caption = g_string_free (text, FALSE);
 }
 

@@ -56,8 +56,6 @@ prepare (MharDrawing *d, GError **error)
   caption = mhar_caption_new (d->set, &d->caption_bold);
   g_string_append_c (caption, '\n');
   mhar_head_panels_explain (d, caption);
-  if (d->over)
-    g_string_append (caption, " Values above the scale have the colour of its end.");
   d->caption = g_string_free (caption, FALSE);
   return TRUE;
 }

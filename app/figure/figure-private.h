@@ -17,6 +17,8 @@ struct _MharDrawing {
   MharAxis x, y;
   char *heading, *caption, *null_label, *scale_title; /* scale_title names the colour scale or the y axis */
   gsize heading_bold, caption_bold;                   /* bytes of each that are bold */
+  gsize legend; /* bytes of the caption before what explains marks, and stands under the figure whatever is said of it;
+                   0: none */
   gboolean no_caption;                                /* not wanted, or given up at this size */
   guint grid_columns;
 
@@ -101,3 +103,8 @@ gboolean mhar_drawing_svg (MharDrawing *drawing, GByteArray *bytes, const char *
 /* "demo-mhar  full_mh · d 256, L 6, H 4 · …": the start of every caption; *bold is the length of the name.
  * g_string_free. */
 GString *mhar_caption_new (const MharDataset *set, gsize *bold);
+/* "; hatched: no such source yet. …": what a map of `what` has to say of cells without a value, of `broken`
+ * sites whose weights are no numbers, and of values beyond its scale. */
+void mhar_caption_cells (const MharDrawing *drawing, GString *caption, const char *what, guint broken);
+/* The legend of a caption, to its end; NULL where there is none. The drawing's. */
+const char *mhar_drawing_legend (const MharDrawing *drawing);

@@ -283,9 +283,10 @@ prepare_words (MharDrawing *d)
   g_autofree char *mean = mhar_number (r->mean, 3);
   GString *text = mhar_caption_new (d->set, &d->caption_bold);
 
+  d->legend = text->len;
   g_string_append_printf (
       text,
-      "\n%s, %s, reads %s: token mean of the weight, by what reads; line: the mean over all tokens, %s. "
+      "\n%s, %s, reads %s: token mean of the weight, by what reads; dashed line: the mean over all tokens, %s. "
       "A position stands for those up to the next; hollow: fewer than %d tokens.",
       site != NULL ? site : "?", who, source != NULL ? source : "?", mean, FEW);
   d->caption = g_string_free (text, FALSE);

@@ -170,21 +170,16 @@ count_broken (const MharDrawing *d)
 }
 
 void
-mhar_head_panels_explain (const MharDrawing *d, GString *caption)
+mhar_head_panels_explain (MharDrawing *d, GString *caption)
 {
   gsize sites = mhar_figure_length (d->field, 0);
-  guint broken = count_broken (d);
-  const char *absent = d->options.style == MHAR_FIGURE_AUTHORS ? "dark" : d->hatched ? "hatched" : "grey";
 
+  d->legend = caption->len;
   if (d->out.n_rows < sites)
     g_string_append_printf (caption, "First %u of %" G_GSIZE_FORMAT " sites, first on top", d->out.n_rows, sites);
   else
     g_string_append (caption, "Sites from top to bottom");
-  g_string_append_printf (caption, "; %s: no such source yet", absent);
-  if (broken > 0)
-    g_string_append_printf (caption, ", and weights that are NaN or infinite, at %u site%s", broken,
-                            broken == 1 ? "" : "s");
-  g_string_append_c (caption, '.');
+  mhar_caption_cells (d, caption, "source", count_broken (d));
 }
 
 typedef struct {

@@ -10,8 +10,8 @@
 gboolean mhar_head_panels_prepare (MharDrawing *drawing, gboolean consensus, GError **error);
 /* Element [row, head, column] of the field; for MHAR_FIGURE_CONSENSUS the mean over the heads that have a value. */
 double mhar_head_panels_value (const MharDrawing *drawing, guint panel, guint row, guint column);
-/* "First 10 of 13 sites, first on top; …" to the caption. */
-void mhar_head_panels_explain (const MharDrawing *drawing, GString *caption);
+/* "First 10 of 13 sites, first on top; …" to the caption, as the last of it. After the scale is known. */
+void mhar_head_panels_explain (MharDrawing *drawing, GString *caption);
 
 void mhar_head_panels_natural (MharDrawing *drawing, double *width, double *height);
 void mhar_head_panels_place (MharDrawing *drawing);

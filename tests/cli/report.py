@@ -259,6 +259,117 @@ def a_saved_run_of_any_kind(scratch):
     assert not (scratch / "w").exists()
 
 
+def captions(folder):
+    """Of a report's figures, as text, by what they begin with behind the number."""
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    return [Page(c).text() for c in re.findall(r"<figcaption>(.*?)</figcaption>", text, re.S)]
+
+
+@case
+def captions_explain_the_marks(scratch):
+    """What the figure says by itself of its marks stands under it in a report too; and one head is no mean over heads."""
+    full, mh = made("mini-full", more=QUICK), made("mini-full_mh", more=QUICK)
+    absent, beyond = "hatched: no such source yet.", "Values above the scale have the colour of its end."
+    for folder in (full, mh):
+        found = captions(folder)
+        depth = [c for c in found if "depth map" in c]
+        ablation = [c for c in found if "leaving one source" in c]
+        assert len(depth) == len(ablation) == 1, found
+        assert absent in depth[0] and beyond in depth[0] and absent in ablation[0], found
+        assert "interval of the change holds 0." in ablation[0], ablation
+    assert any("grey: no such source yet." in c for c in captions(mh) if "how far each head" in c)
+    succeed("mini-hyper", *QUICK, "--report", scratch / "hyper", **HERE)
+    assert any("grey: no such output yet." in c for c in captions(scratch / "hyper"))
+    for folder, several in ((full, False), (mh, True)):
+        assert any("single heads" in c for c in captions(folder)) == several and ("both are means over heads" in page(folder).text()) == several
+
+
+@case
+def reads_have_tables(scratch):
+    """The cells of --reads as they are printed, the figure's named under it, and what it all means."""
+    succeed(DEMO / "mhar", "--text", DEMO / "text.txt", *QUICK[2:], "--kl", "--slices", "4", "--reads=final:1:*,L5.mlp:0:top", "--report", scratch / "r")
+    (mhar,) = json.loads(succeed("--from", scratch / "r" / "report.h5", "--json").out)["checkpoints"]
+    doc, cells = page(scratch / "r"), mhar["reads"]["cells"]
+    means, tokens = ([t for t in doc.tables if t[0][:2] == head] for head in (["tokens", "mean weight"], ["", "weight"]))
+    assert len(means) == len(tokens) == len(cells) == 14
+    for cell, table in zip(cells, tokens):
+        rows = [row for row in table[1:] if len(row) == 4]
+        assert [row[2] for row in rows] == [str(t["token"]) for t in cell["most"] + cell["least"]]
+        assert [row[1] for row in rows] == [shown(t["weight"]) for t in cell["most"] + cell["least"]]
+        assert all(f"«{t['text']}»" in row[3] for t, row in zip(cell["most"], rows) if t["text"].isprintable())
+    (caption,) = [c for c in captions(scratch / "r") if "asked for" in c]
+    assert f"final, head 1, reads {cells[0]['source_label']}: " in caption and "dashed line: the mean over all tokens, 0." in caption and "hollow: fewer" in caption
+    for text in (doc.text(), pdf_text(scratch / "r")):
+        assert "A cell is a head of a read and one of its sources" in " ".join(text.split())
+    assert "What heads read" not in page(made("mini-full", "mini-full_mh")).text()
+    succeed("mini-full_mh", *QUICK, "--reads=*:0:*", "--report", scratch / "all", **HERE)
+    assert re.search(r"the first 16 of the \d+ cells of mini-full_mh", page(scratch / "all").text())
+
+
+@case
+def one_window(scratch):
+    """No plural, and no word of intervals that are not there."""
+    more = ["--tokens", "public-domain.u16", "--max-tokens", "64", "--context", "64", "--device", "cpu", "-q", "--null-draws", "3"]
+    text = page(made("mini-full_mh", more=more)).text()
+    assert "over 64 tokens in 1 window;" in text and "over 64 tokens in 1 window." in text and "1 windows" not in text
+    before = text.partition("Definitions T tokens")[0]
+    assert "There are no intervals with fewer than three windows" in before and "fewer than three windows." in before
+    assert not re.search(r"[Bb]rackets hold|Lines through marks", before)
+    text = page(made("mini-full_mh", more=QUICK)).text()
+    assert text.count("Brackets hold 95") == 2 and "brackets hold 95" in text and "Lines through marks" in text
+
+
+@case
+def without_a_null(scratch):
+    """Nothing is said of what exceeds it, and no table is of dashes."""
+    more = [*QUICK[:-1], "0"]
+    for name in ("mini-full", "mini-full_mh"):
+        doc = page(made(name, more=more))
+        assert "5 Controls No null was drawn, so there is nothing that a disagreement could exceed." in doc.text(), name
+        assert not [t for t in doc.tables if t[0][:2] == ["S", "slicing"] or t[0][-1] == "verdict" and all(row[-1] == "–" for row in t[1:]) and t[0][1] != "sources"]
+        assert "random queries" not in " ".join(captions(made(name, more=more))) and "what it exceeds" not in doc.text() and "± the" not in doc.text().partition("Definitions T")[0]
+
+
+@case
+def what_interventions_leave(scratch):
+    """One weight is one, and more are counted."""
+    (table,) = [t for t in page(made("mini-full_mh", more=QUICK)).tables if t[0][0] == "intervention"]
+    words = {row[0]: row[1] for row in table[1:]}
+    assert words["top-k=*:1"] == "only the largest weight, which becomes 1" and words["top-k=*:2"] == "only the two largest weights, renormalised", words
+
+
+@case
+def the_file_is_that_of_the_command(scratch):
+    """Section 10 names what the recorded command writes; what that does not name is called as it was opened."""
+    def end(run, folder="r"):
+        succeed("--from", scratch / run, "--report", scratch / folder, "-q")
+        return page(scratch / folder).text().rpartition("How to reproduce")[2]
+    succeed("mini-full", *QUICK, "-o", scratch / "a b.h5", **HERE)
+    text = end("a b.h5")
+    assert "The file a b.h5 that the command writes" in text and "mhar-probe --from 'a b.h5' --json" in text and 'open_dataset("a b.h5", ' in text, text
+    assert "report.h5" not in text
+    shutil.copy(scratch / "a b.h5", scratch / "other.h5")
+    assert end("other.h5") == text
+    with h5py.File(scratch / "other.h5", "r+") as f:
+        f["provenance"].attrs["command"] = "mhar-probe mini-full"
+    text = end("other.h5")
+    assert "The file other.h5 holds" in text and "--from other.h5 --report again" in text, text
+    (scratch / "more.u16").write_bytes((FIXTURES / QUICK[1]).read_bytes()[4000:6000])
+    succeed("mini-full", "--tokens", scratch / "more.u16", *QUICK[2:], "-o", scratch / "b.h5", **HERE)
+    succeed("--merge", scratch / "a b.h5", scratch / "b.h5", "-o", scratch / "whole.h5", "-q")
+    text = end("whole.h5")
+    assert "The file whole.h5 that the command writes" in text and "the saved runs of the checkpoints" in text, text
+
+
+@case
+def who_counted_the_tokens(scratch):
+    (scratch / "t.txt").write_bytes((DEMO / "text.txt").read_bytes()[:2000])
+    for more, by in ((QUICK[:2], False), (["--text", scratch / "t.txt"], True)):
+        succeed(DEMO / "mhar", *more, *QUICK[2:], "-o", scratch / "run.h5", **HERE)
+        succeed("--from", scratch / "run.h5", "--report", scratch / "r", "-q")
+        assert ("tokens in all by the first checkpoint’s tokenizer, SHA-256" if by else "tokens in all, SHA-256") in page(scratch / "r").text(), by
+
+
 @case
 def every_mode(scratch):
     for folder in sorted(FIXTURES.glob("mini-*")):
@@ -316,7 +427,10 @@ def widths_side_by_side(scratch):
     for a, b, at in zip(*common, range(1, 25, 3)):
         assert table[at][0].startswith(f"32 coordinates a slice, {a['slicing']}") and len(table[at]) == 1
         assert table[at + 1][:4] == ["single", "256", "8", shown(a["trained"])] and table[at + 2][:4] == ["mini-full", "64", "2", shown(b["trained"])]
-    assert "so there is nothing to compare" in page(made("mini-full", "mini-full_mh")).text()
+    succeed(DEMO / "single", "mini-full", *QUICK, "--slices", "4", "--report", scratch / "apart", **HERE)
+    assert "so there is nothing to compare" in page(scratch / "apart").text()
+    for names in (["mini-full"], ["mini-full", "mini-full_mh"]):  # of one width
+        assert not re.search(r"5\.\d Width", page(made(*names, more=QUICK)).text()), names
 
 
 @case
@@ -343,6 +457,7 @@ def bad_folders(scratch):
     (scratch / "file").write_text("x")
     for where, words in ((scratch / "file", "not a folder"), (scratch / "nowhere" / "r", "nowhere"), (scratch / "file" / "r", "file")):
         fails(probe(MH, *SHORT, "--report", where), 1, words)
+    fails(probe(MH, *SHORT, "--report", scratch / "nowhere" / "r"), 1, "nowhere; make it first")
     for inside in FILES:
         (scratch / "r" / inside).mkdir(parents=True)
         fails(probe(MH, *SHORT, "--report", scratch / "r"), 1, inside, "folder")
@@ -371,7 +486,7 @@ def read_only_folder(scratch):
         with mounted(place, "size=1m"):
             subprocess.run(["mount", "-o", "remount,ro", place], check=True)
             fails(probe(MH, *SHORT, "--report", place), 1, "place")
-            fails(probe(MH, *SHORT, "--report", place / "r"), 1, "place")
+            fails(probe(MH, *SHORT, "--report", place / "r"), 1, "place", "; choose another folder")
             assert not any(place.iterdir())
         return
     place.chmod(0o500)
@@ -401,14 +516,14 @@ def full_disk(scratch):
             for name in FILES:
                 (place / name).write_bytes(b"old")
             result = probe("mini-full_mh", *QUICK, "--report", place, **HERE)
-            fails(result, 1, "place", table=True)
+            fails(result, 1, "place", "; free some space or choose another folder", table=True)
             assert {p.name: p.read_bytes() for p in place.iterdir()} == dict.fromkeys(FILES, b"old"), share
 
 
 @case
 def file_size_limit(scratch):
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
-    fails(probe("mini-full_mh", *QUICK, "--report", scratch / "r", preexec_fn=limit, **HERE), 1, "report.", table=True)
+    fails(probe("mini-full_mh", *QUICK, "--report", scratch / "r", preexec_fn=limit, **HERE), 1, "report.", "; raise the file size limit", table=True)
     assert not (scratch / "r").exists()
 
 

@@ -100,6 +100,36 @@ def interrupted_while_a_long_text_is_encoded(scratch):
     assert spent < 1.5 and listing(scratch) == ["long.txt"], spent
 
 
+def interrupted_report(scratch, folder, end, *more):
+    """In its first batch, of which all but the null queries is little work."""
+    before = listing(scratch)
+    process = start(FULL, "--tokens", IDS, "--context", "512", "--device", "cpu", "--report", scratch / folder, *more, **PIPES)
+    while cpu_seconds(process.pid) < 3:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    assert (scratch / folder).is_dir()
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130 and out == b"" and err.endswith(end), (process.returncode, err)
+    assert listing(scratch) == before and not listing(scratch / "old"), [*scratch.rglob("*")]
+
+
+@case
+def interrupted_in_a_batch_of_a_report(scratch):
+    """Between two of its controls, of which all take longer than the program waits, and one does not."""
+    (scratch / "old").mkdir()
+    for folder in ("old", "new"):
+        interrupted_report(scratch, folder, b"interrupted; nothing was written\n", "--null-draws", "60" if sanitized() else "400")
+
+
+@case
+def ended_by_force_in_a_report(scratch):
+    """One step that takes longer than the program waits."""
+    (scratch / "old").mkdir()
+    interrupted_report(scratch, "new", b"unfinished files were removed\n", "--kl", "--slices", "4", "--slicing", "contiguous", "--null-kind",
+                       "random", "--null-norm", "query", "--null-draws", "16000")
+
+
 @case
 def interrupted_at_any_moment(scratch):
     """From the start, before anything is set up, on: no run is short of an answer."""
