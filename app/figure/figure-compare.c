@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Two checkpoints on one scale: the first left, the second right, between them the second minus the first on a scale of
  * its own. Sites and sources are matched by label; what only one of them has is absent in the other and in the
- * difference. */
+ * difference. A head is compared where both have as many heads, elsewhere the mean over heads. */
 #include "app/figure/colour-bar.h"
 #include "app/figure/pairing.h"
 #include "app/figure/figure-data.h"
@@ -19,6 +19,7 @@ enum { FIRST, DIFFERENCE, SECOND, N_PANELS };
 typedef struct {
   MharPairing *pairing;
   double *values[2]; /* [n_rows, n_columns] of either dataset */
+  gboolean mixed;    /* a head is wanted that some sites of both cannot be compared at */
   MharDrawing *second;
   char *titles[N_PANELS];
 } Compare;
@@ -76,6 +77,36 @@ cell (const MharField *field, guint site, int head, guint source)
   return n ? sum / n : NAN;
 }
 
+/* The head of a row; MHAR_FIGURE_CONSENSUS for the mean over heads. */
+static int
+row_head (const MharDrawing *d, guint row)
+{
+  const MharPairing *p = ((const Compare *)d->extra)->pairing;
+
+  return d->options.head < 0
+             ? MHAR_FIGURE_CONSENSUS
+             : MAX (mhar_pairing_head (d->set, p->sites[0][row], d->options.other, p->sites[1][row], d->options.head),
+                    MHAR_FIGURE_CONSENSUS);
+}
+
+/* Where the head is that of no site that both have, the whole figure is of means. */
+static void
+find_heads (MharDrawing *d)
+{
+  Compare *c = d->extra;
+  const MharPairing *p = c->pairing;
+  guint both = 0, own = 0;
+
+  for (guint i = 0; i < p->n_rows; i++)
+    if (p->sites[0][i] < G_MAXUINT && p->sites[1][i] < G_MAXUINT) {
+      both++;
+      own += row_head (d, i) >= 0;
+    }
+  if (both > 0 && own == 0)
+    d->options.head = MHAR_FIGURE_CONSENSUS;
+  c->mixed = d->options.head >= 0 && own < both;
+}
+
 static void
 fill_values (MharDrawing *d, guint which, const MharField *field)
 {
@@ -87,8 +118,11 @@ fill_values (MharDrawing *d, guint which, const MharField *field)
     for (guint j = 0; j < p->n_columns; j++) {
       gsize at = (gsize)i * p->n_columns + j;
       guint site = p->sites[which][i], source = p->sources[which][at];
+      int head = row_head (d, i);
+      /* The mean over heads deviates from nothing. */
+      gboolean any = site < G_MAXUINT && source < G_MAXUINT && !(d->options.deviation && c->mixed && head < 0);
 
-      c->values[which][at] = site < G_MAXUINT && source < G_MAXUINT ? cell (field, site, d->options.head, source) : NAN;
+      c->values[which][at] = any ? cell (field, site, head, source) : NAN;
     }
 }
 
@@ -188,6 +222,9 @@ prepare_words (MharDrawing *d, double most, guint row, guint column)
   c->titles[DIFFERENCE] = g_strdup ("B − A");
   d->heading_bold = text->len;
   g_string_append_printf (text, "   %s", head);
+  if (c->mixed)
+    g_string_append (text, d->options.deviation ? " (none where A and B have not as many heads)"
+                                                : " (mean over heads where A and B have not as many)");
   if (most > 0) {
     g_autofree char *number = mhar_number (value (d, DIFFERENCE, row, column), 3);
 
@@ -259,6 +296,7 @@ prepare (MharDrawing *d, GError **error)
   d->map = d->options.deviation ? MHAR_MAP_DIVERGING : MHAR_MAP_SEQUENTIAL;
   d->hatched = d->options.style == MHAR_FIGURE_PLAIN;
   mhar_drawing_set_cells (d, c->pairing->n_rows, c->pairing->n_columns);
+  find_heads (d);
   fill_values (d, 0, mhar_figure_field (d->set, field_name (d), 3));
   fill_values (d, 1, mhar_figure_field (d->options.other, field_name (d), 3));
   count_sources (d);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/gui/centre.h"
 
+#include "app/gui/comparison-words.h"
 #include "app/gui/numbers-job.h"
 #include "app/gui/numbers-view.h"
 #include "app/gui/page-views.h"
@@ -112,6 +113,35 @@ shows_deviation (const MharCentre *self)
 {
   return self->display.deviation && self->shown.set != NULL
          && mhar_figure_available (self->shown.set, MHAR_FIGURE_DEVIATION);
+}
+
+/* Why the page shows weights where a deviation is asked for; NULL where it does not. */
+static const char *
+no_deviation (MharCentre *self)
+{
+  gboolean compares = mhar_centre_get_page (self) == MHAR_PAGE_COMPARE && self->shown.set != NULL && self->shown.other != NULL;
+
+  return compares ? mhar_comparison_no_deviation (self->shown.set, self->shown.other, mhar_selection_get_head (self->selection))
+                  : NULL;
+}
+
+gboolean
+mhar_centre_get_deviation (MharCentre *self)
+{
+  return shows_deviation (self) && no_deviation (self) == NULL;
+}
+
+/* The buttons say what is shown, not what is asked for where there is none of it. */
+static void
+refresh_quantity (MharCentre *self)
+{
+  const char *reason = no_deviation (self);
+
+  gtk_widget_set_sensitive (GTK_WIDGET (self->deviation_button), reason == NULL);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->deviation_button),
+                               reason != NULL ? reason : _("Weight less its mean over heads (Ctrl+D)"));
+  gtk_toggle_button_set_active (self->deviation_button, self->display.deviation && reason == NULL);
+  gtk_toggle_button_set_active (self->weight_button, !self->display.deviation || reason != NULL);
 }
 
 static void
@@ -236,6 +266,7 @@ refresh (MharCentre *self)
   gboolean quantities = page == MHAR_PAGE_MAPS || (page == MHAR_PAGE_COMPARE && self->shown.compared == NULL);
 
   gtk_widget_set_visible (self->quantity_box, quantities && heads);
+  refresh_quantity (self);
   gtk_widget_set_visible (self->scale_box, scaled);
   gtk_widget_set_visible (self->colours_box, scaled);
   gtk_widget_set_visible (self->bar, scaled && !self->wants_table);
@@ -293,6 +324,7 @@ on_selection (MharCentre *self)
 {
   MharPage page = mhar_centre_get_page (self);
 
+  refresh_quantity (self);
   if (self->wants_table && (page == MHAR_PAGE_TOKENS || page == MHAR_PAGE_READS))
     refresh_table (self);
 }

@@ -3,6 +3,7 @@
 #include "app/gui/compare-view.h"
 
 #include "app/figure/pairing.h"
+#include "app/gui/comparison-words.h"
 #include "app/gui/dataset-look.h"
 
 #include <glib/gi18n.h>
@@ -18,14 +19,6 @@ struct _MharCompareView {
 
 G_DEFINE_FINAL_TYPE (MharCompareView, mhar_compare_view, MHAR_TYPE_FIGURE_VIEW)
 
-static int
-n_heads (const MharDataset *set)
-{
-  const MharField *weight = set != NULL ? mhar_dataset_get (set, "weight") : NULL;
-
-  return weight != NULL ? (int)mhar_field_dim (weight, "head") : 0;
-}
-
 static gboolean
 figure (MharFigureView *view, MharFigureKind *kind, MharFigureOptions *options, char **lack)
 {
@@ -36,11 +29,9 @@ figure (MharFigureView *view, MharFigureKind *kind, MharFigureOptions *options, 
   *kind = MHAR_FIGURE_COMPARE;
   options->other = self->other;
   /* A head that only one of them has cannot be compared; the mean over heads always can. */
-  options->head = head >= 0 && head < n_heads (set) && head < n_heads (self->other) ? head : MHAR_FIGURE_CONSENSUS;
-  /* Where either has one head there is no deviation to compare. */
-  options->deviation = options->deviation && self->other != NULL && options->head >= 0
-                       && mhar_figure_available (set, MHAR_FIGURE_DEVIATION)
-                       && mhar_figure_available (self->other, MHAR_FIGURE_DEVIATION);
+  options->head = self->other != NULL && mhar_look_shares_head (set, self->other, head) ? head : MHAR_FIGURE_CONSENSUS;
+  options->deviation
+      = options->deviation && self->other != NULL && mhar_comparison_no_deviation (set, self->other, options->head) == NULL;
   if (self->other == NULL)
     *lack = g_strdup (_("Open a second checkpoint or result to compare with this one."));
   else if (!mhar_figure_available (set, *kind) || !mhar_figure_available (self->other, *kind))
@@ -110,16 +101,23 @@ append_value (GString *text, double value, gboolean deviation, const char *where
     g_string_append_printf (text, _("%.1f %% in %s"), 100 * value, where);
 }
 
+/* What one of the two lacks; mhar_sentence has words for what they both have. */
 static char *
-describe (MharFigureView *view G_GNUC_UNUSED, const MharDrawing *drawing, const MharCell *cell)
+describe (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell)
 {
+  MharCompareView *self = MHAR_COMPARE_VIEW (view);
+  MharDataset *set = mhar_figure_view_get_dataset (view);
   const MharPairing *p = mhar_drawing_pairing (drawing);
   double a = mhar_drawing_value (drawing, PANEL_A, cell->row, cell->column);
   double b = mhar_drawing_value (drawing, PANEL_B, cell->row, cell->column);
   gboolean deviation = mhar_drawing_layout (drawing)->low < 0;
-  int head = mhar_drawing_layout (drawing)->panels[0].head;
-  g_autoptr (GString) text = g_string_new (p->rows[cell->row]);
+  MharPoint at = point (view, drawing, cell);
 
+  if (isfinite (a) && isfinite (b))
+    return mhar_sentence (set, self->other, deviation, &at);
+  int head = mhar_pairing_head (set, p->sites[0][cell->row], self->other, p->sites[1][cell->row],
+                                mhar_drawing_layout (drawing)->panels[0].head);
+  g_autoptr (GString) text = g_string_new (p->rows[cell->row]);
   if (head >= 0)
     g_string_append_printf (text, _(", head %d"), head);
   if (!isfinite (a) && !isfinite (b)) {
@@ -131,9 +129,6 @@ describe (MharFigureView *view G_GNUC_UNUSED, const MharDrawing *drawing, const 
   append_value (text, a, deviation, "A");
   g_string_append (text, ", ");
   append_value (text, b, deviation, "B");
-  g_autofree char *difference = mhar_display_number (100 * (b - a), 1, TRUE);
-  if (isfinite (a) && isfinite (b))
-    g_string_append_printf (text, _(" — a difference of %s points"), difference);
   return g_strdup (text->str);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/gui/comparison-words.h"
 
+#include "app/gui/dataset-look.h"
 #include "app/gui/display.h"
 #include "app/gui/verdict-words.h"
 #include "probes/compare.h"
@@ -45,4 +46,16 @@ mhar_comparison_words (const MharDataset *compare)
   else
     g_string_append_printf (words, _(", %.1f times what two halves of the text make of one checkpoint (%s)."), ratio, halves);
   return g_string_free (words, FALSE);
+}
+
+const char *
+mhar_comparison_no_deviation (const MharDataset *a, const MharDataset *b, int head)
+{
+  if (!mhar_figure_available (a, MHAR_FIGURE_DEVIATION))
+    return mhar_look_many_heads (a) ? _("A holds no deviations") : _("A has one head: its weights deviate from nothing");
+  if (!mhar_figure_available (b, MHAR_FIGURE_DEVIATION))
+    return mhar_look_many_heads (b) ? _("B holds no deviations") : _("B has one head: its weights deviate from nothing");
+  if (head < 0)
+    return _("The mean over heads does not deviate from itself: select a head");
+  return mhar_look_shares_head (a, b, head) ? NULL : _("A and B have not as many heads: only the means over heads are compared");
 }

@@ -10,4 +10,7 @@ G_BEGIN_DECLS
  * dataset "compare" (probes/compare.h). g_free. */
 char *mhar_comparison_words (const MharDataset *compare);
 
+/* Why two runs cannot be compared by their deviations at that head (−1: the mean over heads); NULL where they can. */
+const char *mhar_comparison_no_deviation (const MharDataset *a, const MharDataset *b, int head);
+
 G_END_DECLS

@@ -41,7 +41,7 @@ mhar_window_refresh_sentence (MharWindow *self)
   MharPoint at = { mhar_centre_get_page (self->centre), mhar_selection_get_site (self->selection),
                    mhar_selection_get_head (self->selection), mhar_selection_get_source (self->selection) };
   const char *words = mhar_centre_get_words (self->centre);
-  g_autofree char *text = words != NULL ? g_strdup (words) : mhar_sentence (self->set, self->other_set, &at);
+  g_autofree char *text = words != NULL ? g_strdup (words) : mhar_sentence (self->set, self->other_set, mhar_centre_get_deviation (self->centre), &at);
   g_autofree char *valid = g_utf8_make_valid (text, -1);
 
   if (g_str_equal (gtk_label_get_label (self->sentence), valid))
@@ -61,6 +61,7 @@ static void
 on_display_changed (MharWindow *self)
 {
   mhar_selection_panel_set_display (self->selection_panel, mhar_centre_get_display (self->centre));
+  mhar_window_refresh_sentence (self);
 }
 
 static void

@@ -324,6 +324,25 @@ test_compare (void)
                      mhar_drawing_value (drawing, 2, 7, 2) - mhar_drawing_value (drawing, 0, 7, 2));
 }
 
+/* Heads of four and of two are not the same heads: the mean over heads is compared. */
+static void
+test_compare_numbers_of_heads (void)
+{
+  g_autoptr (MharDataset) four = sample_full (13, 4), two = sample_full (13, 2);
+  MharFigureOptions options = plain_options ();
+  g_autoptr (MharDrawing) drawing = NULL;
+  const MharField *weight = mhar_dataset_get (four, "weight");
+  double mean = 0;
+
+  options.head = 1;
+  options.other = two;
+  drawing = mhar_drawing_new (four, MHAR_FIGURE_COMPARE, &options, NULL);
+  for (gsize h = 0; h < 4; h++)
+    mean += mhar_field_value (weight, (7 * 4 + h) * weight->shape[2] + 2) / 4;
+  g_assert_cmpint (mhar_drawing_layout (drawing)->panels[0].head, ==, MHAR_FIGURE_CONSENSUS);
+  g_assert_cmpfloat_with_epsilon (mhar_drawing_value (drawing, 0, 7, 2), mean, 1e-9);
+}
+
 static void
 test_compare_errors (void)
 {
@@ -385,6 +404,7 @@ main (int argc, char **argv)
   g_test_add_func ("/figure-display/maps", test_maps);
   g_test_add_func ("/figure-display/sources", test_sources);
   g_test_add_func ("/figure-display/compare", test_compare);
+  g_test_add_func ("/figure-display/compare-heads", test_compare_numbers_of_heads);
   g_test_add_func ("/figure-display/compare-errors", test_compare_errors);
   g_test_add_func ("/figure-display/pairing-of-odd-labels", test_pairing_of_odd_labels);
   g_test_add_func ("/figure-display/names", test_names);
