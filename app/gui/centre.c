@@ -42,6 +42,7 @@ shown_clear (MharShown *shown)
   mhar_dataset_unref (shown->measured);
   mhar_dataset_unref (shown->compared);
   mhar_dataset_unref (shown->series);
+  g_free ((char *) shown->caution);
   g_clear_pointer (&shown->text, g_bytes_unref);
   g_clear_pointer (&shown->tokens, g_array_unref);
   *shown = (MharShown){ 0 };
@@ -63,6 +64,7 @@ shown_take (MharShown *to, const MharShown *from)
     .other = keep (from->other),
     .measured = keep (from->measured),
     .compared = keep (from->compared),
+    .caution = g_strdup (from->caution),
     .series = keep (from->series),
     .measurable = from->measurable,
     .capture = keep (from->capture),

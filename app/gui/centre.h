@@ -19,6 +19,7 @@ typedef struct {
   MharDataset *other;   /* the second checkpoint's */
   MharDataset *measured; /* a run that holds an ablation map */
   MharDataset *compared; /* what mhar-probe --compare found of the two; NULL: nothing */
+  const char *caution;  /* about comparing the two; NULL: nothing speaks against it */
   MharDataset *series;  /* the steps of a saved training run */
   gboolean measurable;  /* a checkpoint is open whose ablation map can be measured */
   MharDataset *capture; /* per-token weights of `set` */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/gui/window-private.h"
 
+#include "app/gui/comparison-words.h"
 #include "app/gui/sentence.h"
 
 #include <glib/gi18n.h>
@@ -99,9 +100,24 @@ focus_picture (MharWindow *self)
     mhar_centre_focus (self->centre);
 }
 
+/* Whether a saved run that what is shown is compared with is of the same tokens; NULL: nothing to say. g_free. */
+static char *
+caution (const MharWindow *self)
+{
+  const MharDataset *first = self->opened != NULL ? mhar_opened_root (self->opened) : NULL;
+  const MharDataset *second = self->other != NULL ? mhar_opened_root (self->other) : NULL;
+
+  if (first == NULL && self->result != NULL)
+    first = self->result->root;
+  return first != NULL && second != NULL && self->set != NULL && self->other_set != NULL
+             ? mhar_comparison_text_words (first, self->set, second, self->other_set)
+             : NULL;
+}
+
 void
 mhar_window_refresh (MharWindow *self)
 {
+  g_autofree char *words = caution (self);
   gboolean saved = self->opened != NULL && mhar_opened_checkpoint (self->opened) == NULL;
   MharDataset *root = saved ? mhar_opened_root (self->opened) : NULL;
   const MharPlan *plan = self->opened != NULL ? mhar_opened_plan (self->opened) : NULL;
@@ -109,6 +125,7 @@ mhar_window_refresh (MharWindow *self)
   MharShown shown = { .set = self->set,
                       .other = self->other_set,
                       .compared = first ? mhar_dataset_find_child (root, "compare") : NULL,
+                      .caution = words,
                       .measured = self->measured_set,
                       .series = root != NULL ? mhar_dataset_find_child (root, "series") : NULL,
                       .measurable = plan != NULL && plan->sites->len > 0 };

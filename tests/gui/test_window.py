@@ -514,6 +514,7 @@ def comparing_two(start, folder):
     wait_for(lambda: v.title() == "mhar")
     v.says("Choose a second checkpoint")
     v.open_by_dialog("ctrl+shift+m", folder / "other.h5")
+    v.notice(r"^B ran another text: \d+ tokens of .*, A 1024 tokens of bundled text")
     v.key("F6", "4")
     v.says(r", head 3 reads \S+ [+−]?[\d.]+ points off the head mean in A and [+−]?[\d.]+ in B")
     wait_for(lambda: v.find("push button", "^Deviation$").getState().contains(v.pyatspi.STATE_PRESSED))

@@ -243,6 +243,36 @@ test_compared_deviations (void)
   g_assert_cmpstr (mhar_comparison_no_deviation (set, single, 0), ==, "B has one head: its weights deviate from nothing");
 }
 
+static MharDataset *
+new_root (const char *text, const char *digest)
+{
+  MharDataset *root = mhar_dataset_new ("/"), *provenance = mhar_dataset_new ("provenance");
+
+  mhar_dataset_set_string (provenance, "text", text);
+  mhar_dataset_set_string (provenance, "text_sha256", digest);
+  mhar_dataset_add_child (root, provenance);
+  return root;
+}
+
+static void
+test_compared_texts (void)
+{
+  g_autoptr (MharDataset) a = new_run (), b = new_run (), bundled = new_root ("bundled text", "aa"), own = new_root ("my.txt", "bb"),
+                          none = mhar_dataset_new ("/");
+
+  mhar_dataset_set_integer (a, "tokens", 1024);
+  mhar_dataset_set_integer (b, "tokens", 1024);
+  g_assert_null (mhar_comparison_text_words (bundled, a, bundled, b));
+  g_assert_null (mhar_comparison_text_words (bundled, a, none, b));
+  mhar_dataset_set_integer (b, "tokens", 41);
+  g_autofree char *text = mhar_comparison_text_words (bundled, a, own, b),
+                  *length = mhar_comparison_text_words (bundled, a, bundled, b);
+  g_assert_cmpstr (text, ==,
+                   "B ran another text: 41 tokens of my.txt, A 1024 tokens of bundled text. The difference may be the texts’ and not "
+                   "the checkpoints’.");
+  g_assert_true (g_str_has_prefix (length, "B ran another length of the text: 41 tokens"));
+}
+
 /* Whatever a file lacks, and wherever a selection points: words, not a crash. */
 static void
 test_lacking (void)
@@ -350,6 +380,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sentence/others", test_others);
   g_test_add_func ("/sentence/numbers-of-heads", test_numbers_of_heads);
   g_test_add_func ("/sentence/compared-deviations", test_compared_deviations);
+  g_test_add_func ("/sentence/compared-texts", test_compared_texts);
   g_test_add_func ("/sentence/lacking", test_lacking);
   g_test_add_func ("/numbers/rows", test_numbers);
   g_test_add_func ("/numbers/quoting", test_quoting);
