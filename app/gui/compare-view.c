@@ -68,17 +68,45 @@ locate (MharFigureView *view, const MharDrawing *drawing, MharCell *cell)
                                &cell->column);
 }
 
+static gboolean
+is_source (const MharPairing *p, guint row, guint column)
+{
+  gsize at = (gsize)row * p->n_columns + column;
+
+  return p->sources[0][at] < G_MAXUINT || p->sources[1][at] < G_MAXUINT;
+}
+
+/* The cell's column, or the nearest whose source the row's site has in one of the two: further on, where the cursor comes
+ * from the left by one. */
+static guint
+nearest_source (const MharPairing *p, const MharCell *cell, gboolean onwards)
+{
+  for (guint i = cell->column; onwards && i < p->n_columns; i++)
+    if (is_source (p, cell->row, i))
+      return i;
+  for (guint away = 0; away < p->n_columns; away++) {
+    if (away <= cell->column && is_source (p, cell->row, cell->column - away))
+      return cell->column - away;
+    if (cell->column + away < p->n_columns && is_source (p, cell->row, cell->column + away))
+      return cell->column + away;
+  }
+  return cell->column;
+}
+
 /* What A has becomes the selection; what B has alone only moves the cursor. */
 static void
 choose (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell)
 {
   MharCompareView *self = MHAR_COMPARE_VIEW (view);
-  MharPoint at = point (view, drawing, cell);
+  MharCell to = *cell, from = *cell;
+  gboolean onwards = locate (view, drawing, &from) && from.row == to.row && from.column + 1 == to.column;
 
+  to.column = nearest_source (mhar_drawing_pairing (drawing), cell, onwards);
+  MharPoint at = point (view, drawing, &to);
   if (at.site >= 0 && at.source >= 0)
     mhar_selection_set_cell (mhar_figure_view_get_selection (view), at.site, at.head, at.source);
-  self->row = (int)cell->row;
-  self->column = (int)cell->column;
+  self->row = (int)to.row;
+  self->column = (int)to.column;
 }
 
 /* Whatever moves the selection takes the cursor along. */

@@ -451,6 +451,11 @@ test_one_selection (void)
   click (views[4], cell.x + 3, cell.y + 3);
   assert_selection (f.selection, 5, 1, 2);
   assert_says (views[4], "a difference of 0.0 points");
+  cell = cell_of (views[4], 1, 5, 9); /* L2.mlp has no source of that name: its last is the nearest */
+  click (views[4], cell.x + 3, cell.y + 3);
+  assert_selection (f.selection, 5, 1, 5);
+  press (views[4], GDK_KEY_Right, 0);
+  assert_selection (f.selection, 5, 1, 5);
   tear_down (&f);
 }
 
