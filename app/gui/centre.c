@@ -265,6 +265,7 @@ refresh (MharCentre *self)
   const char *lack = any ? mhar_page_views_lack (self->views, page) : offers ? NULL : no_dataset (self, page);
   gboolean heads = any && self->shown.set != NULL && mhar_figure_available (self->shown.set, MHAR_FIGURE_DEVIATION);
   gboolean scaled = any && lack == NULL && mhar_page_has_scale (page) && (page != MHAR_PAGE_COMPARE || self->shown.other != NULL);
+  gboolean invites = page == MHAR_PAGE_COMPARE && self->shown.other == NULL; /* to something to compare with: no numbers yet */
   gboolean quantities = page == MHAR_PAGE_MAPS || (page == MHAR_PAGE_COMPARE && self->shown.compared == NULL);
 
   gtk_widget_set_visible (self->quantity_box, quantities && heads);
@@ -274,12 +275,12 @@ refresh (MharCentre *self)
   gtk_widget_set_visible (self->bar, scaled && !self->wants_table);
   gtk_widget_set_visible (GTK_WIDGET (self->low_spin), self->display.scale == MHAR_FIGURE_SCALE_FIXED);
   gtk_widget_set_visible (GTK_WIDGET (self->high_spin), self->display.scale == MHAR_FIGURE_SCALE_FIXED);
-  gtk_widget_set_visible (self->table_button, any && lack == NULL);
+  gtk_widget_set_visible (self->table_button, any && lack == NULL && !invites);
   mhar_page_views_show_series (self->views, self->pages);
   gtk_label_set_label (self->empty_label, lack != NULL ? lack : "");
-  gtk_stack_set_visible_child_name (self->view_stack, lack != NULL               ? "empty"
-                                                      : self->wants_table && any ? "table"
-                                                                                 : "pages");
+  gtk_stack_set_visible_child_name (self->view_stack, lack != NULL                           ? "empty"
+                                                      : self->wants_table && any && !invites ? "table"
+                                                                                             : "pages");
 }
 
 void
