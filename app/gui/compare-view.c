@@ -19,6 +19,16 @@ struct _MharCompareView {
 
 G_DEFINE_FINAL_TYPE (MharCompareView, mhar_compare_view, MHAR_TYPE_FIGURE_VIEW)
 
+/* Whether the maps are of deviations, at that head. */
+static gboolean
+shows_deviation (MharCompareView *self, int head)
+{
+  MharFigureView *view = MHAR_FIGURE_VIEW (self);
+
+  return mhar_figure_view_get_display (view)->deviation && self->other != NULL
+         && mhar_comparison_no_deviation (mhar_figure_view_get_dataset (view), self->other, head) == NULL;
+}
+
 static gboolean
 figure (MharFigureView *view, MharFigureKind *kind, MharFigureOptions *options, char **lack)
 {
@@ -30,8 +40,7 @@ figure (MharFigureView *view, MharFigureKind *kind, MharFigureOptions *options, 
   options->other = self->other;
   /* A head that only one of them has cannot be compared; the mean over heads always can. */
   options->head = self->other != NULL && mhar_look_shares_head (set, self->other, head) ? head : MHAR_FIGURE_CONSENSUS;
-  options->deviation
-      = options->deviation && self->other != NULL && mhar_comparison_no_deviation (set, self->other, options->head) == NULL;
+  options->deviation = shows_deviation (self, options->head);
   if (self->other == NULL)
     *lack = g_strdup (_("Open a second checkpoint or result to compare with this one."));
   else if (!mhar_figure_available (set, *kind) || !mhar_figure_available (self->other, *kind))
@@ -138,7 +147,7 @@ describe (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell
   const MharPairing *p = mhar_drawing_pairing (drawing);
   double a = mhar_drawing_value (drawing, PANEL_A, cell->row, cell->column);
   double b = mhar_drawing_value (drawing, PANEL_B, cell->row, cell->column);
-  gboolean deviation = mhar_drawing_layout (drawing)->low < 0;
+  gboolean deviation = shows_deviation (self, mhar_drawing_layout (drawing)->panels[0].head);
   MharPoint at = point (view, drawing, cell);
 
   if (isfinite (a) && isfinite (b))
