@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Two checkpoints on one scale: the first left, the second right, between them the second minus the first on a scale of
  * its own. Sites and sources are matched by label; what only one of them has is absent in the other and in the
- * difference. */
+ * difference. A head is compared where both have as many heads, elsewhere the mean over heads. */
 #include "app/figure/colour-bar.h"
 #include "app/figure/pairing.h"
 #include "app/figure/figure-data.h"
@@ -19,6 +19,8 @@ enum { FIRST, DIFFERENCE, SECOND, N_PANELS };
 typedef struct {
   MharPairing *pairing;
   double *values[2]; /* [n_rows, n_columns] of either dataset */
+  gboolean enlarged; /* the difference is, beside the other two */
+  gboolean mixed;    /* a head is wanted that some sites of both cannot be compared at */
   MharDrawing *second;
   char *titles[N_PANELS];
 } Compare;
@@ -76,6 +78,36 @@ cell (const MharField *field, guint site, int head, guint source)
   return n ? sum / n : NAN;
 }
 
+/* The head of a row; MHAR_FIGURE_CONSENSUS for the mean over heads. */
+static int
+row_head (const MharDrawing *d, guint row)
+{
+  const MharPairing *p = ((const Compare *)d->extra)->pairing;
+
+  return d->options.head < 0
+             ? MHAR_FIGURE_CONSENSUS
+             : MAX (mhar_pairing_head (d->set, p->sites[0][row], d->options.other, p->sites[1][row], d->options.head),
+                    MHAR_FIGURE_CONSENSUS);
+}
+
+/* Where the head is that of no site that both have, the whole figure is of means. */
+static void
+find_heads (MharDrawing *d)
+{
+  Compare *c = d->extra;
+  const MharPairing *p = c->pairing;
+  guint both = 0, own = 0;
+
+  for (guint i = 0; i < p->n_rows; i++)
+    if (p->sites[0][i] < G_MAXUINT && p->sites[1][i] < G_MAXUINT) {
+      both++;
+      own += row_head (d, i) >= 0;
+    }
+  if (both > 0 && own == 0)
+    d->options.head = MHAR_FIGURE_CONSENSUS;
+  c->mixed = d->options.head >= 0 && own < both;
+}
+
 static void
 fill_values (MharDrawing *d, guint which, const MharField *field)
 {
@@ -87,8 +119,11 @@ fill_values (MharDrawing *d, guint which, const MharField *field)
     for (guint j = 0; j < p->n_columns; j++) {
       gsize at = (gsize)i * p->n_columns + j;
       guint site = p->sites[which][i], source = p->sources[which][at];
+      int head = row_head (d, i);
+      /* The mean over heads deviates from nothing. */
+      gboolean any = site < G_MAXUINT && source < G_MAXUINT && !(d->options.deviation && c->mixed && head < 0);
 
-      c->values[which][at] = site < G_MAXUINT && source < G_MAXUINT ? cell (field, site, d->options.head, source) : NAN;
+      c->values[which][at] = any ? cell (field, site, head, source) : NAN;
     }
 }
 
@@ -188,6 +223,9 @@ prepare_words (MharDrawing *d, double most, guint row, guint column)
   c->titles[DIFFERENCE] = g_strdup ("B − A");
   d->heading_bold = text->len;
   g_string_append_printf (text, "   %s", head);
+  if (c->mixed)
+    g_string_append (text, d->options.deviation ? " (none where A and B have not as many heads)"
+                                                : " (mean over heads where A and B have not as many)");
   if (most > 0) {
     g_autofree char *number = mhar_number (value (d, DIFFERENCE, row, column), 3);
 
@@ -259,6 +297,7 @@ prepare (MharDrawing *d, GError **error)
   d->map = d->options.deviation ? MHAR_MAP_DIVERGING : MHAR_MAP_SEQUENTIAL;
   d->hatched = d->options.style == MHAR_FIGURE_PLAIN;
   mhar_drawing_set_cells (d, c->pairing->n_rows, c->pairing->n_columns);
+  find_heads (d);
   fill_values (d, 0, mhar_figure_field (d->set, field_name (d), 3));
   fill_values (d, 1, mhar_figure_field (d->options.other, field_name (d), 3));
   count_sources (d);
@@ -292,22 +331,76 @@ measure (MharDrawing *d)
   };
 }
 
+/* The bar of a scale, right of a panel. */
+static void
+place_bar (MharDrawing *scale, double font, const MharFigureRect *cells)
+{
+  MharFigureRect area = *cells;
+
+  area.x += cells->width + font * 1.4;
+  area.width = mhar_colour_bar_width (scale);
+  mhar_colour_bar_place (scale, &area);
+}
+
+/* The first above the second, and beside them the difference, as high as both: on a screen, where a row leaves most of the
+ * page empty. FALSE, and nothing done, where the difference would not be much larger than in a row. */
+static gboolean
+place_enlarged (MharDrawing *d, double in_a_row)
+{
+  double aspect = CLAMP ((double)d->out.n_columns / d->out.n_rows, 0.6, 1.6), font = d->font;
+  double labels = d->y.extent + d->small * 0.6, below = d->x.extent + d->small * 0.6 + mhar_drawing_place_caption (d);
+  double above = d->margin + font * 3.2, between = font * 1.8, gap = mhar_panel_row_gap (d);
+  double beside = mhar_colour_bar_width (d) + mhar_colour_bar_width (d->second) + 2.8 * font + 2 * labels + gap + 2 * d->margin;
+  double large = (2 * (d->out.width - beside) + between * aspect) / 3, small, height;
+
+  large = MIN (large, (d->out.height - above - below - d->margin) * aspect);
+  small = (large - between * aspect) / 2;
+  height = large / aspect;
+  if (large < 1.25 * in_a_row || small < font * 3)
+    return FALSE;
+  double x = d->margin + labels + (d->out.width - beside - small - large) / 2;
+  double y = above + (d->out.height - above - below - d->margin - height) / 2;
+  MharFigureRect both = { x, y, small, height };
+  MharFigureRect first = { x, y, small, small / aspect }, second = { x, y + height - small / aspect, small, small / aspect };
+  MharFigureRect difference = { x + small + font * 1.4 + mhar_colour_bar_width (d) + gap + labels, y, large, height };
+
+  d->out.heading = (MharFigureRect){ x, y - font * 3.2, d->out.width - d->margin - x, font * 1.4 };
+  d->out.panels[FIRST].cells = first;
+  d->out.panels[SECOND].cells = second;
+  d->out.panels[DIFFERENCE].cells = difference;
+  place_bar (d, font, &both);
+  place_bar (d->second, font, &difference);
+  return TRUE;
+}
+
+/* The labels of an axis whose cells are `pitch` apart, not as close as can be. */
+static void
+thin_loosely (MharAxis *axis, double pitch, double size)
+{
+  mhar_axis_thin (axis, pitch * 0.8, size);
+}
+
 static void
 place (MharDrawing *d)
 {
+  Compare *c = d->extra;
   MharFigureRect at = mhar_panel_row_place (d, N_PANELS, measure), area;
 
+  c->enlarged = d->options.screen && d->font > 0 && place_enlarged (d, at.width);
+  if (c->enlarged) {
+    thin_loosely (&d->x, d->out.panels[FIRST].cells.width / d->out.view.width, d->small);
+    thin_loosely (&d->y, d->out.panels[FIRST].cells.height / d->out.view.height, d->small);
+    return;
+  }
   d->out.heading
       = (MharFigureRect){ at.x, MAX (at.y - d->font * 3.2, 0), d->out.width - d->margin - at.x, d->font * 1.4 };
   for (guint i = 0; i < N_PANELS; i++, at.x += at.width + mhar_panel_row_gap (d))
     d->out.panels[i].cells = at;
   area = d->out.panels[N_PANELS - 1].cells;
-  area.x += area.width + d->font * 1.4;
-  area.width = mhar_colour_bar_width (d);
-  mhar_colour_bar_place (d, &area);
-  area.x += area.width + d->font * 1.4;
-  area.width = mhar_colour_bar_width (d->second);
-  mhar_colour_bar_place (d->second, &area);
+  place_bar (d, d->font, &area);
+  area.x += d->font * 1.4;
+  area.width += mhar_colour_bar_width (d);
+  place_bar (d->second, d->font, &area);
 }
 
 static void
@@ -320,6 +413,24 @@ natural (MharDrawing *d, double *width, double *height)
   place (d);
   *height
       = 2 * d->margin + d->font * 3.2 + cells->height + d->x.extent + d->small * 0.6 + mhar_drawing_place_caption (d);
+}
+
+/* A row has the sites at its first panel alone; an enlarged difference has all of its own, the other two one list of sources. */
+static void
+paint_axes (const MharDrawing *d, cairo_t *cr, guint panel)
+{
+  const Compare *c = d->extra;
+  const MharFigureRect *cells = &d->out.panels[panel].cells;
+  MharAxis x = d->x, y = d->y;
+
+  if (c->enlarged && panel == DIFFERENCE) {
+    thin_loosely (&x, cells->width / d->out.view.width, d->small);
+    thin_loosely (&y, cells->height / d->out.view.height, d->small);
+  }
+  if (c->enlarged || panel == FIRST)
+    mhar_axis_paint_left (&y, cr, d->text, cells, d->small * 0.6, d->palette);
+  if (!c->enlarged || panel != FIRST)
+    mhar_axis_paint_below (&x, cr, d->text, cells, d->small * 0.6, d->palette);
 }
 
 static void
@@ -338,9 +449,7 @@ paint (const MharDrawing *d, cairo_t *cr)
     if (d->font <= 0)
       continue;
     mhar_drawing_write (d, cr, &title, cells->x + cells->width / 2, cells->y - d->font * 0.25, NULL);
-    if (i == 0)
-      mhar_axis_paint_left (&d->y, cr, d->text, cells, d->small * 0.6, d->palette);
-    mhar_axis_paint_below (&d->x, cr, d->text, cells, d->small * 0.6, d->palette);
+    paint_axes (d, cr, i);
   }
   if (d->font > 0)
     mhar_drawing_write (d, cr, &heading, d->out.heading.x, d->out.heading.y, NULL);

@@ -235,3 +235,24 @@ mhar_pairing_find (const MharPairing *p, guint which, guint site, guint source, 
         }
   return FALSE;
 }
+
+/* n_heads, else as many as the weights have. */
+static guint
+heads_of (const MharDataset *set, guint site)
+{
+  if (site == G_MAXUINT)
+    return 0;
+  const MharField *counts = mhar_figure_field (set, "n_heads", 1);
+  if (site < mhar_figure_length (counts, 0))
+    return (guint)MAX (mhar_figure_value (counts, site, 0, 0), 0);
+  return (guint)mhar_figure_length (mhar_figure_field (set, "weight", 3), 1);
+}
+
+int
+mhar_pairing_head (const MharDataset *a, guint site_a, const MharDataset *b, guint site_b, int head)
+{
+  guint heads[2] = { heads_of (a, site_a), heads_of (b, site_b) };
+  gboolean alike = site_a == G_MAXUINT || site_b == G_MAXUINT || heads[0] == heads[1];
+
+  return head >= 0 && alike && (guint)head < MAX (heads[0], heads[1]) ? head : -1;
+}

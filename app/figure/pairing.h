@@ -21,6 +21,11 @@ void mhar_pairing_free (MharPairing *pairing);
 gboolean mhar_pairing_find (const MharPairing *pairing, guint which, guint site, guint source, guint *row,
                             guint *column);
 
+/* The head at which the two can be compared at the sites `site_a` and `site_b`: `head` where both sites have it and equally
+ * many heads; −1, the mean over heads, where they have not: heads of one number are not those of another. Where there is
+ * only one of the sites (the other G_MAXUINT) `head` if that has it. */
+int mhar_pairing_head (const MharDataset *a, guint site_a, const MharDataset *b, guint site_b, int head);
+
 /* The pairing behind a compare figure, borrowed; NULL of other kinds. */
 const MharPairing *mhar_drawing_pairing (const MharDrawing *drawing);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/gui/centre.h"
 
+#include "app/gui/comparison-words.h"
 #include "app/gui/numbers-job.h"
 #include "app/gui/numbers-view.h"
 #include "app/gui/page-views.h"
@@ -42,6 +43,7 @@ shown_clear (MharShown *shown)
   mhar_dataset_unref (shown->measured);
   mhar_dataset_unref (shown->compared);
   mhar_dataset_unref (shown->series);
+  g_free ((char *) shown->caution);
   g_clear_pointer (&shown->text, g_bytes_unref);
   g_clear_pointer (&shown->tokens, g_array_unref);
   *shown = (MharShown){ 0 };
@@ -63,6 +65,7 @@ shown_take (MharShown *to, const MharShown *from)
     .other = keep (from->other),
     .measured = keep (from->measured),
     .compared = keep (from->compared),
+    .caution = g_strdup (from->caution),
     .series = keep (from->series),
     .measurable = from->measurable,
     .capture = keep (from->capture),
@@ -113,6 +116,35 @@ shows_deviation (const MharCentre *self)
 {
   return self->display.deviation && self->shown.set != NULL
          && mhar_figure_available (self->shown.set, MHAR_FIGURE_DEVIATION);
+}
+
+/* Why the page shows weights where a deviation is asked for; NULL where it does not. */
+static const char *
+no_deviation (MharCentre *self)
+{
+  gboolean compares = mhar_centre_get_page (self) == MHAR_PAGE_COMPARE && self->shown.set != NULL && self->shown.other != NULL;
+
+  return compares ? mhar_comparison_no_deviation (self->shown.set, self->shown.other, mhar_selection_get_head (self->selection))
+                  : NULL;
+}
+
+gboolean
+mhar_centre_get_deviation (MharCentre *self)
+{
+  return shows_deviation (self) && no_deviation (self) == NULL;
+}
+
+/* The buttons say what is shown, not what is asked for where there is none of it. */
+static void
+refresh_quantity (MharCentre *self)
+{
+  const char *reason = no_deviation (self);
+
+  gtk_widget_set_sensitive (GTK_WIDGET (self->deviation_button), reason == NULL);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->deviation_button),
+                               reason != NULL ? reason : _("Weight less its mean over heads (Ctrl+D)"));
+  gtk_toggle_button_set_active (self->deviation_button, self->display.deviation && reason == NULL);
+  gtk_toggle_button_set_active (self->weight_button, !self->display.deviation || reason != NULL);
 }
 
 static void
@@ -229,7 +261,7 @@ static MharScaled
 scaled (MharCentre *self)
 {
   return mhar_centre_get_page (self) == MHAR_PAGE_COLLINEARITY ? MHAR_SCALED_COSINE
-         : shows_deviation (self)                              ? MHAR_SCALED_DEVIATION
+         : mhar_centre_get_deviation (self)                    ? MHAR_SCALED_DEVIATION
                                                                : MHAR_SCALED_WEIGHT;
 }
 
@@ -254,20 +286,22 @@ refresh (MharCentre *self)
   const char *lack = any ? mhar_page_views_lack (self->views, page) : offers ? NULL : no_dataset (self, page);
   gboolean heads = any && self->shown.set != NULL && mhar_figure_available (self->shown.set, MHAR_FIGURE_DEVIATION);
   gboolean scaled_page = any && lack == NULL && mhar_page_has_scale (page) && (page != MHAR_PAGE_COMPARE || self->shown.other != NULL);
+  gboolean invites = page == MHAR_PAGE_COMPARE && self->shown.other == NULL; /* to something to compare with: no numbers yet */
   gboolean quantities = page == MHAR_PAGE_MAPS || (page == MHAR_PAGE_COMPARE && self->shown.compared == NULL);
 
   gtk_widget_set_visible (self->quantity_box, quantities && heads);
+  refresh_quantity (self);
   gtk_widget_set_visible (self->scale_box, scaled_page);
   gtk_widget_set_visible (self->colours_box, scaled_page);
   gtk_widget_set_visible (self->bar, scaled_page && !self->wants_table);
   show_ends (self);
   gtk_widget_set_visible (self->ends_box, scaled_page && !self->wants_table && self->display.scale == MHAR_FIGURE_SCALE_FIXED);
-  gtk_widget_set_visible (self->table_button, any && lack == NULL);
+  gtk_widget_set_visible (self->table_button, any && lack == NULL && !invites);
   mhar_page_views_show_series (self->views, self->pages);
   gtk_label_set_label (self->empty_label, lack != NULL ? lack : "");
-  gtk_stack_set_visible_child_name (self->view_stack, lack != NULL               ? "empty"
-                                                      : self->wants_table && any ? "table"
-                                                                                 : "pages");
+  gtk_stack_set_visible_child_name (self->view_stack, lack != NULL                           ? "empty"
+                                                      : self->wants_table && any && !invites ? "table"
+                                                                                             : "pages");
 }
 
 void
@@ -314,6 +348,8 @@ on_selection (MharCentre *self)
 {
   MharPage page = mhar_centre_get_page (self);
 
+  refresh_quantity (self);
+  show_ends (self);
   if (self->wants_table && (page == MHAR_PAGE_TOKENS || page == MHAR_PAGE_READS))
     refresh_table (self);
 }

@@ -19,6 +19,7 @@ typedef struct {
   MharDataset *other;   /* the second checkpoint's */
   MharDataset *measured; /* a run that holds an ablation map */
   MharDataset *compared; /* what mhar-probe --compare found of the two; NULL: nothing */
+  const char *caution;  /* about comparing the two; NULL: nothing speaks against it */
   MharDataset *series;  /* the steps of a saved training run */
   gboolean measurable;  /* a checkpoint is open whose ablation map can be measured */
   MharDataset *capture; /* per-token weights of `set` */
@@ -36,6 +37,8 @@ void mhar_centre_set_page (MharCentre *centre, MharPage page);
 void mhar_centre_set_table (MharCentre *centre, gboolean table);
 /* Depth maps show the deviation from the head mean, or the weight; a checkpoint of one head has no deviation. */
 void mhar_centre_set_deviation (MharCentre *centre, gboolean deviation);
+/* Whether the maps of the page do. */
+gboolean mhar_centre_get_deviation (MharCentre *centre);
 void mhar_centre_set_theme (MharCentre *centre, MharFigureTheme theme);
 /* How the pages draw. Setting it leaves the theme and the quantity as they are. */
 const MharDisplay *mhar_centre_get_display (MharCentre *centre);

@@ -9,7 +9,8 @@
 struct _MharComparePage {
   GtkWidget parent;
   GtkStack *stack;
-  GtkLabel *words; /* what mhar-probe --compare found, where it did */
+  GtkLabel *caution; /* what speaks against comparing the two */
+  GtkLabel *words;   /* what mhar-probe --compare found, where it did */
   MharCompareView *view;
 };
 
@@ -60,14 +61,23 @@ new_invitation (void)
   return box;
 }
 
+static GtkLabel *
+new_words (void)
+{
+  GtkLabel *words = GTK_LABEL (gtk_label_new (NULL));
+
+  gtk_label_set_wrap (words, TRUE);
+  gtk_label_set_xalign (words, 0);
+  gtk_widget_add_css_class (GTK_WIDGET (words), "page-words");
+  return words;
+}
+
 static void
 mhar_compare_page_init (MharComparePage *self)
 {
   self->stack = GTK_STACK (gtk_stack_new ());
-  self->words = GTK_LABEL (gtk_label_new (NULL));
-  gtk_label_set_wrap (self->words, TRUE);
-  gtk_label_set_xalign (self->words, 0);
-  gtk_widget_add_css_class (GTK_WIDGET (self->words), "page-words");
+  self->caution = new_words ();
+  self->words = new_words ();
   gtk_stack_add_named (self->stack, new_invitation (), "invitation");
   gtk_widget_set_parent (GTK_WIDGET (self->stack), GTK_WIDGET (self));
 }
@@ -79,6 +89,7 @@ mhar_compare_page_new (MharSelection *selection)
 
   self->view = MHAR_COMPARE_VIEW (mhar_compare_view_new (selection));
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 6);
+  gtk_box_append (GTK_BOX (box), GTK_WIDGET (self->caution));
   gtk_box_append (GTK_BOX (box), GTK_WIDGET (self->words));
   gtk_widget_set_vexpand (GTK_WIDGET (self->view), TRUE);
   gtk_box_append (GTK_BOX (box), GTK_WIDGET (self->view));
@@ -87,12 +98,14 @@ mhar_compare_page_new (MharSelection *selection)
 }
 
 void
-mhar_compare_page_show (MharComparePage *self, MharDataset *a, MharDataset *b, const MharDataset *compared)
+mhar_compare_page_show (MharComparePage *self, MharDataset *a, MharDataset *b, const MharDataset *compared, const char *caution)
 {
   g_autofree char *words = compared != NULL && b != NULL ? mhar_comparison_words (compared) : NULL;
 
   gtk_label_set_label (self->words, words != NULL ? words : "");
   gtk_widget_set_visible (GTK_WIDGET (self->words), words != NULL);
+  gtk_label_set_label (self->caution, caution != NULL ? caution : "");
+  gtk_widget_set_visible (GTK_WIDGET (self->caution), caution != NULL && b != NULL);
   mhar_compare_view_set_datasets (self->view, a, b);
   gtk_stack_set_visible_child_name (self->stack, a != NULL && b != NULL ? "view" : "invitation");
 }

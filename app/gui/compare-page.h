@@ -10,7 +10,8 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (MharComparePage, mhar_compare_page, MHAR, COMPARE_PAGE, GtkWidget)
 
 GtkWidget *mhar_compare_page_new (MharSelection *selection);
-void mhar_compare_page_show (MharComparePage *page, MharDataset *a, MharDataset *b, const MharDataset *compared);
+/* `caution` is what speaks against comparing the two; NULL: nothing. */
+void mhar_compare_page_show (MharComparePage *page, MharDataset *a, MharDataset *b, const MharDataset *compared, const char *caution);
 void mhar_compare_page_set_display (MharComparePage *page, const MharDisplay *display);
 MharFigureView *mhar_compare_page_get_view (MharComparePage *page);
 

@@ -3,6 +3,7 @@
 #include "app/gui/compare-view.h"
 
 #include "app/figure/pairing.h"
+#include "app/gui/comparison-words.h"
 #include "app/gui/dataset-look.h"
 
 #include <glib/gi18n.h>
@@ -18,12 +19,14 @@ struct _MharCompareView {
 
 G_DEFINE_FINAL_TYPE (MharCompareView, mhar_compare_view, MHAR_TYPE_FIGURE_VIEW)
 
-static int
-n_heads (const MharDataset *set)
+/* Whether the maps are of deviations, at that head. */
+static gboolean
+shows_deviation (MharCompareView *self, int head)
 {
-  const MharField *weight = set != NULL ? mhar_dataset_get (set, "weight") : NULL;
+  MharFigureView *view = MHAR_FIGURE_VIEW (self);
 
-  return weight != NULL ? (int)mhar_field_dim (weight, "head") : 0;
+  return mhar_figure_view_get_display (view)->deviation && self->other != NULL
+         && mhar_comparison_no_deviation (mhar_figure_view_get_dataset (view), self->other, head) == NULL;
 }
 
 static gboolean
@@ -36,11 +39,8 @@ figure (MharFigureView *view, MharFigureKind *kind, MharFigureOptions *options, 
   *kind = MHAR_FIGURE_COMPARE;
   options->other = self->other;
   /* A head that only one of them has cannot be compared; the mean over heads always can. */
-  options->head = head >= 0 && head < n_heads (set) && head < n_heads (self->other) ? head : MHAR_FIGURE_CONSENSUS;
-  /* Where either has one head there is no deviation to compare. */
-  options->deviation = options->deviation && self->other != NULL && options->head >= 0
-                       && mhar_figure_available (set, MHAR_FIGURE_DEVIATION)
-                       && mhar_figure_available (self->other, MHAR_FIGURE_DEVIATION);
+  options->head = self->other != NULL && mhar_look_shares_head (set, self->other, head) ? head : MHAR_FIGURE_CONSENSUS;
+  options->deviation = shows_deviation (self, options->head);
   if (self->other == NULL)
     *lack = g_strdup (_("Open a second checkpoint or result to compare with this one."));
   else if (!mhar_figure_available (set, *kind) || !mhar_figure_available (self->other, *kind))
@@ -77,17 +77,45 @@ locate (MharFigureView *view, const MharDrawing *drawing, MharCell *cell)
                                &cell->column);
 }
 
+static gboolean
+is_source (const MharPairing *p, guint row, guint column)
+{
+  gsize at = (gsize)row * p->n_columns + column;
+
+  return p->sources[0][at] < G_MAXUINT || p->sources[1][at] < G_MAXUINT;
+}
+
+/* The cell's column, or the nearest whose source the row's site has in one of the two: further on, where the cursor comes
+ * from the left by one. */
+static guint
+nearest_source (const MharPairing *p, const MharCell *cell, gboolean onwards)
+{
+  for (guint i = cell->column; onwards && i < p->n_columns; i++)
+    if (is_source (p, cell->row, i))
+      return i;
+  for (guint away = 0; away < p->n_columns; away++) {
+    if (away <= cell->column && is_source (p, cell->row, cell->column - away))
+      return cell->column - away;
+    if (cell->column + away < p->n_columns && is_source (p, cell->row, cell->column + away))
+      return cell->column + away;
+  }
+  return cell->column;
+}
+
 /* What A has becomes the selection; what B has alone only moves the cursor. */
 static void
 choose (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell)
 {
   MharCompareView *self = MHAR_COMPARE_VIEW (view);
-  MharPoint at = point (view, drawing, cell);
+  MharCell to = *cell, from = *cell;
+  gboolean onwards = locate (view, drawing, &from) && from.row == to.row && from.column + 1 == to.column;
 
+  to.column = nearest_source (mhar_drawing_pairing (drawing), cell, onwards);
+  MharPoint at = point (view, drawing, &to);
   if (at.site >= 0 && at.source >= 0)
     mhar_selection_set_cell (mhar_figure_view_get_selection (view), at.site, at.head, at.source);
-  self->row = (int)cell->row;
-  self->column = (int)cell->column;
+  self->row = (int)to.row;
+  self->column = (int)to.column;
 }
 
 /* Whatever moves the selection takes the cursor along. */
@@ -110,16 +138,23 @@ append_value (GString *text, double value, gboolean deviation, const char *where
     g_string_append_printf (text, _("%.1f %% in %s"), 100 * value, where);
 }
 
+/* What one of the two lacks; mhar_sentence has words for what they both have. */
 static char *
-describe (MharFigureView *view G_GNUC_UNUSED, const MharDrawing *drawing, const MharCell *cell)
+describe (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell)
 {
+  MharCompareView *self = MHAR_COMPARE_VIEW (view);
+  MharDataset *set = mhar_figure_view_get_dataset (view);
   const MharPairing *p = mhar_drawing_pairing (drawing);
   double a = mhar_drawing_value (drawing, PANEL_A, cell->row, cell->column);
   double b = mhar_drawing_value (drawing, PANEL_B, cell->row, cell->column);
-  gboolean deviation = mhar_drawing_layout (drawing)->low < 0;
-  int head = mhar_drawing_layout (drawing)->panels[0].head;
-  g_autoptr (GString) text = g_string_new (p->rows[cell->row]);
+  gboolean deviation = shows_deviation (self, mhar_drawing_layout (drawing)->panels[0].head);
+  MharPoint at = point (view, drawing, cell);
 
+  if (isfinite (a) && isfinite (b))
+    return mhar_sentence (set, self->other, deviation, &at);
+  int head = mhar_pairing_head (set, p->sites[0][cell->row], self->other, p->sites[1][cell->row],
+                                mhar_drawing_layout (drawing)->panels[0].head);
+  g_autoptr (GString) text = g_string_new (p->rows[cell->row]);
   if (head >= 0)
     g_string_append_printf (text, _(", head %d"), head);
   if (!isfinite (a) && !isfinite (b)) {
@@ -131,9 +166,6 @@ describe (MharFigureView *view G_GNUC_UNUSED, const MharDrawing *drawing, const 
   append_value (text, a, deviation, "A");
   g_string_append (text, ", ");
   append_value (text, b, deviation, "B");
-  g_autofree char *difference = mhar_display_number (100 * (b - a), 1, TRUE);
-  if (isfinite (a) && isfinite (b))
-    g_string_append_printf (text, _(" — a difference of %s points"), difference);
   return g_strdup (text->str);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/gui/dataset-look.h"
 
+#include "app/figure/pairing.h"
+
 #include <math.h>
 
 static const MharField *
@@ -158,15 +160,41 @@ mhar_look_deviation_p (const MharDataset *set, double deviation)
   return (1.0 + (double) reached) / (1.0 + (double) draws);
 }
 
-double
-mhar_look_counterpart (const MharDataset *set, const MharDataset *other, const char *name, int site, int head,
-                       int source)
+static guint
+site_there (const MharDataset *set, const MharDataset *other, int site)
 {
   int there = other != NULL ? mhar_look_site_named (other, mhar_look_site (set, site)) : -1;
-  int from = there >= 0 ? mhar_look_source_named (other, there, mhar_look_source (set, site, source)) : -1;
 
-  return from >= 0 ? mhar_look_cell (other, name, there, head < mhar_look_n_heads (other, there) ? head : -1, from)
-                   : NAN;
+  return there >= 0 ? (guint) there : G_MAXUINT;
+}
+
+int
+mhar_look_common_head (const MharDataset *set, const MharDataset *other, int site, int head)
+{
+  guint here = site >= 0 ? (guint) site : G_MAXUINT;
+
+  return mhar_pairing_head (set, here, other, site_there (set, other, site), head);
+}
+
+gboolean
+mhar_look_shares_head (const MharDataset *set, const MharDataset *other, int head)
+{
+  for (int s = 0; s < (int) mhar_look_n_sites (set); s++)
+    if (site_there (set, other, s) < G_MAXUINT && mhar_look_common_head (set, other, s, head) >= 0)
+      return TRUE;
+  return FALSE;
+}
+
+void
+mhar_look_pair (const MharDataset *set, const MharDataset *other, const char *name, int site, int head, int source,
+                double *here, double *there)
+{
+  guint to = site_there (set, other, site);
+  int from = to < G_MAXUINT ? mhar_look_source_named (other, (int) to, mhar_look_source (set, site, source)) : -1;
+  int common = mhar_look_common_head (set, other, site, head);
+
+  *here = mhar_look_cell (set, name, site, common, source);
+  *there = from >= 0 ? mhar_look_cell (other, name, (int) to, common, from) : NAN;
 }
 
 /* Mean and standard deviation of the row of `field` [site, n]. */

@@ -31,10 +31,14 @@ double mhar_look_spread (const MharDataset *set, int site, int head, int source)
  * least as large) / (1 + draws). NaN where the run has no draws. */
 double mhar_look_deviation_p (const MharDataset *set, double deviation);
 
-/* What the other dataset has where this one has the cell: the site and source of the same labels, the same head, or the
- * mean over heads where it has no such head. NaN where it has none of it. */
-double mhar_look_counterpart (const MharDataset *set, const MharDataset *other, const char *name, int site, int head,
-                              int source);
+/* The head at which the site can be compared with that of the same label in the other dataset: `head`, or −1, the mean over
+ * heads, where they have not as many heads (mhar_pairing_head). */
+int mhar_look_common_head (const MharDataset *set, const MharDataset *other, int site, int head);
+/* Whether there is a site of both that can be compared at that head. */
+gboolean mhar_look_shares_head (const MharDataset *set, const MharDataset *other, int head);
+/* The two at the cell, of the site and source of the same labels and at mhar_look_common_head; NaN where one has none. */
+void mhar_look_pair (const MharDataset *set, const MharDataset *other, const char *name, int site, int head, int source,
+                     double *here, double *there);
 
 typedef struct {
   double trained;       /* nats */

@@ -84,7 +84,7 @@ mhar_figure_view_hover_again (MharFigureView *self)
   p->hovering = hit (self, p->pointer_x, p->pointer_y, &p->hover);
 }
 
-/* Whether there is a panel further left (`across`), or further down, in the same line: then it has the labels. */
+/* Whether there is a panel as large further left (`across`), or further down, in the same line: then it has the labels. */
 static gboolean
 has_neighbour (const MharFigureLayout *layout, guint panel, gboolean across)
 {
@@ -93,7 +93,8 @@ has_neighbour (const MharFigureLayout *layout, guint panel, gboolean across)
   for (guint i = 0; i < layout->n_panels; i++) {
     const MharFigureRect *other = &layout->panels[i].cells;
 
-    if (across ? other->y == here->y && other->x < here->x : other->x == here->x && other->y > here->y)
+    if (across ? other->y == here->y && other->height == here->height && other->x < here->x
+               : other->x == here->x && other->width == here->width && other->y > here->y)
       return TRUE;
   }
   return FALSE;
@@ -193,11 +194,12 @@ on_scroll (GtkEventControllerScroll *controller, double dx, double dy, MharFigur
 }
 
 static void
-on_drag_begin (GtkGestureDrag *gesture G_GNUC_UNUSED, double x G_GNUC_UNUSED, double y G_GNUC_UNUSED,
-               MharFigureView *self)
+on_drag_begin (GtkGestureDrag *gesture G_GNUC_UNUSED, double x, double y, MharFigureView *self)
 {
   MharFigureViewPrivate *p = mhar_figure_view_private (self);
+  MharCell cell;
 
+  p->drag_panel = hit (self, x, y, &cell) ? cell.panel : 0;
   p->drag_zoom = p->zoom;
   p->dragging = FALSE;
 }
@@ -218,7 +220,8 @@ on_drag_update (GtkGestureDrag *gesture, double dx, double dy, MharFigureView *s
     gtk_gesture_set_state (GTK_GESTURE (gesture), GTK_EVENT_SEQUENCE_CLAIMED);
     gtk_widget_set_cursor_from_name (GTK_WIDGET (self), "grabbing");
   }
-  const MharFigureRect *cells = &mhar_drawing_layout (drawing)->panels[0].cells;
+  const MharFigureLayout *layout = mhar_drawing_layout (drawing);
+  const MharFigureRect *cells = &layout->panels[MIN (p->drag_panel, layout->n_panels - 1)].cells;
   pan (self, &p->drag_zoom, -dx / cells->width * p->drag_zoom.width, -dy / cells->height * p->drag_zoom.height);
 }
 

@@ -26,6 +26,7 @@ typedef struct {
 
   double pointer_x, pointer_y;
   MharFigureRect drag_zoom; /* when a drag began */
+  guint drag_panel;         /* that it began in */
   gboolean dragging;
 
   int site, head; /* selected when the drawing was made */

@@ -191,7 +191,7 @@ describe_point (MharFigureView *self, const MharDrawing *drawing, const MharCell
 {
   MharPoint at = MHAR_FIGURE_VIEW_GET_CLASS (self)->point (self, drawing, cell);
 
-  return mhar_sentence (mhar_figure_view_private (self)->set, NULL, &at);
+  return mhar_sentence (mhar_figure_view_private (self)->set, NULL, FALSE, &at);
 }
 
 static void

@@ -152,7 +152,7 @@ describe (MharFigureView *view, const MharDrawing *drawing, const MharCell *cell
                             mhar_look_site (set, at.site), sources);
   if (!isfinite (mhar_drawing_value (drawing, cell->panel, cell->row, cell->column)))
     return g_strdup_printf (_("%s has no head %d"), mhar_look_site (set, at.site), at.head);
-  return mhar_sentence (set, NULL, &at);
+  return mhar_sentence (set, NULL, FALSE, &at);
 }
 
 static gboolean

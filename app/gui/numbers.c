@@ -113,12 +113,17 @@ fill_maps (MharNumbers *self, const MharNumbersSource *from)
   add_column (self, "contribution", FALSE);
 }
 
+/* Heads of the sites where both have as many, of the others the mean over heads. */
 static void
 compare_row (MharNumbers *self, const MharNumbersSource *from, int site, int head, int source)
 {
-  double a = mhar_look_cell (from->set, "weight", site, head, source);
-  double b = mhar_look_counterpart (from->set, from->other, "weight", site, head, source);
+  g_autofree char *which = head >= 0 ? g_strdup_printf ("%d", head) : g_strdup ("mean");
+  double a, b;
 
+  mhar_look_pair (from->set, from->other, "weight", site, head, source, &a, &b);
+  add_text (self, mhar_look_site (from->set, site));
+  add_text (self, which);
+  add_text (self, mhar_look_source (from->set, site, source));
   add_value (self, a);
   add_value (self, b);
   add_value (self, b - a);
@@ -127,11 +132,18 @@ compare_row (MharNumbers *self, const MharNumbersSource *from, int site, int hea
 static void
 fill_compare (MharNumbers *self, const MharNumbersSource *from)
 {
-  if (from->other != NULL)
-    each_cell (self, from, compare_row);
+  add_column (self, "site", TRUE);
+  add_column (self, "head", TRUE);
+  add_column (self, "source", TRUE);
   add_column (self, "weight_a", FALSE);
   add_column (self, "weight_b", FALSE);
   add_column (self, "difference", FALSE);
+  for (int s = 0; from->other != NULL && s < (int) mhar_look_n_sites (from->set); s++) {
+    gboolean heads = mhar_look_common_head (from->set, from->other, s, 0) >= 0;
+    for (int h = heads ? 0 : -1; h < (heads ? mhar_look_n_heads (from->set, s) : 0); h++)
+      for (int n = 0; n < mhar_look_n_sources (from->set, s); n++)
+        compare_row (self, from, s, h, n);
+  }
 }
 
 static void

@@ -111,7 +111,7 @@ mhar_page_views_turn_to (MharPageViews *self, MharPage page)
     mhar_figure_view_set_dataset (MHAR_FIGURE_VIEW (view), shown->series);
     break;
   default:
-    mhar_compare_page_show (MHAR_COMPARE_PAGE (view), shown->set, shown->other, shown->compared);
+    mhar_compare_page_show (MHAR_COMPARE_PAGE (view), shown->set, shown->other, shown->compared, shown->caution);
   }
 }
 

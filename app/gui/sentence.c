@@ -170,22 +170,40 @@ entropy (const MharDataset *set, const MharPoint *at)
   return g_strdup (line->str);
 }
 
+/* "L3.mlp, head 2", or that it is the means over heads of two different numbers of them. */
+static char *
+compared_reader (const MharDataset *set, const MharDataset *other, const MharPoint *at)
+{
+  int there = mhar_look_site_named (other, mhar_look_site (set, at->site));
+  int heads = mhar_look_n_heads (set, at->site), others = there >= 0 ? mhar_look_n_heads (other, there) : heads;
+
+  if (heads == others)
+    return reader (set, at);
+  return g_strdup_printf (_("%s, mean over heads (%d in A, %d in B),"), mhar_look_site (set, at->site), heads, others);
+}
+
 /* Both checkpoints at the cell of the same labels. */
 static char *
-comparison (const MharDataset *set, const MharDataset *other, const MharPoint *at)
+comparison (const MharDataset *set, const MharDataset *other, gboolean deviation, const MharPoint *at)
 {
   const char *source = mhar_look_source (set, at->site, at->source);
-  double a = mhar_look_cell (set, "weight", at->site, at->head, at->source);
-  double b = mhar_look_counterpart (set, other, "weight", at->site, at->head, at->source);
-  g_autofree char *who = reader (set, at);
+  int head = mhar_look_common_head (set, other, at->site, at->head);
+  double a, b;
 
   if (other == NULL)
     return g_strdup (_("Choose a second checkpoint to compare with"));
+  g_autofree char *who = compared_reader (set, other, at);
+  deviation = deviation && head >= 0;
+  mhar_look_pair (set, other, deviation ? "deviation" : "weight", at->site, at->head, at->source, &a, &b);
   if (isnan (a) || isnan (b))
     return g_strdup_printf (_("%s has no counterpart in the second checkpoint here"), who);
   g_autofree char *difference = mhar_display_number (100 * (b - a), 1, TRUE);
-  return g_strdup_printf (_("%s reads %.1f %% of %s in A and %.1f %% in B: a difference of %s points"), who, 100 * a, source, 100 * b,
-                          difference);
+  if (!deviation)
+    return g_strdup_printf (_("%s reads %.1f %% of %s in A and %.1f %% in B: a difference of %s points"), who, 100 * a, source,
+                            100 * b, difference);
+  g_autofree char *first = mhar_display_number (100 * a, 1, TRUE), *second = mhar_display_number (100 * b, 1, TRUE);
+  return g_strdup_printf (_("%s reads %s %s points off the head mean in A and %s in B: a difference of %s points"), who, source,
+                          first, second, difference);
 }
 
 static char *
@@ -200,7 +218,7 @@ nothing_selected (const MharDataset *set)
 }
 
 char *
-mhar_sentence (const MharDataset *set, const MharDataset *other, const MharPoint *at)
+mhar_sentence (const MharDataset *set, const MharDataset *other, gboolean deviation, const MharPoint *at)
 {
   if (set == NULL)
     return g_strdup ("");
@@ -211,7 +229,7 @@ mhar_sentence (const MharDataset *set, const MharDataset *other, const MharPoint
   if (at->page == MHAR_PAGE_DISAGREEMENT)
     return disagreement (set, at);
   if (at->page == MHAR_PAGE_COMPARE)
-    return comparison (set, other, at);
+    return comparison (set, other, deviation, at);
   if (at->page == MHAR_PAGE_SOURCES || at->source < 0)
     return at->page == MHAR_PAGE_SOURCES ? entropy (set, at) : disagreement (set, at);
   return cell (set, at);

@@ -13,7 +13,7 @@ typedef struct {
 } MharPoint;
 
 /* One line, numbers in the locale's form; g_free. `set` may be NULL or lack anything; `other` is the second
- * checkpoint's on the compare page, else ignored. */
-char *mhar_sentence (const MharDataset *set, const MharDataset *other, const MharPoint *at);
+ * checkpoint's on the compare page, and `deviation` whether that shows deviations; else they are ignored. */
+char *mhar_sentence (const MharDataset *set, const MharDataset *other, gboolean deviation, const MharPoint *at);
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/gui/window-private.h"
 
+#include "app/gui/comparison-words.h"
 #include "app/gui/sentence.h"
 
 #include <glib/gi18n.h>
@@ -46,7 +47,7 @@ mhar_window_refresh_sentence (MharWindow *self)
   MharPoint at = { mhar_centre_get_page (self->centre), mhar_selection_get_site (self->selection),
                    mhar_selection_get_head (self->selection), mhar_selection_get_source (self->selection) };
   const char *words = mhar_centre_get_words (self->centre);
-  g_autofree char *text = words != NULL ? g_strdup (words) : mhar_sentence (self->set, self->other_set, &at);
+  g_autofree char *text = words != NULL ? g_strdup (words) : mhar_sentence (self->set, self->other_set, mhar_centre_get_deviation (self->centre), &at);
   g_autofree char *valid = g_utf8_make_valid (text, -1);
 
   if (g_str_equal (gtk_label_get_label (self->sentence), valid))
@@ -66,6 +67,7 @@ static void
 on_display_changed (MharWindow *self)
 {
   mhar_selection_panel_set_display (self->selection_panel, mhar_centre_get_display (self->centre));
+  mhar_window_refresh_sentence (self);
 }
 
 static void
@@ -103,9 +105,24 @@ focus_picture (MharWindow *self)
     mhar_centre_focus (self->centre);
 }
 
+/* Whether a saved run that what is shown is compared with is of the same tokens; NULL: nothing to say. g_free. */
+static char *
+caution (const MharWindow *self)
+{
+  const MharDataset *first = self->opened != NULL ? mhar_opened_root (self->opened) : NULL;
+  const MharDataset *second = self->other != NULL ? mhar_opened_root (self->other) : NULL;
+
+  if (first == NULL && self->result != NULL)
+    first = self->result->root;
+  return first != NULL && second != NULL && self->set != NULL && self->other_set != NULL
+             ? mhar_comparison_text_words (first, self->set, second, self->other_set)
+             : NULL;
+}
+
 void
 mhar_window_refresh (MharWindow *self)
 {
+  g_autofree char *words = caution (self);
   gboolean saved = self->opened != NULL && mhar_opened_checkpoint (self->opened) == NULL;
   MharDataset *root = saved ? mhar_opened_root (self->opened) : NULL;
   const MharPlan *plan = self->opened != NULL ? mhar_opened_plan (self->opened) : NULL;
@@ -113,6 +130,7 @@ mhar_window_refresh (MharWindow *self)
   MharShown shown = { .set = self->set,
                       .other = self->other_set,
                       .compared = first ? mhar_dataset_find_child (root, "compare") : NULL,
+                      .caution = words,
                       .measured = self->measured_set,
                       .series = root != NULL ? mhar_dataset_find_child (root, "series") : NULL,
                       .measurable = plan != NULL && plan->sites->len > 0 };

@@ -496,15 +496,37 @@ def checkpoint_taken_away(start, folder):
 
 @case
 def comparing_two(start, folder):
+    """Four heads against one, of which only the means can be compared, and two runs of as many heads but of other texts."""
+    probe("--prompt", "All happy families are alike.", *SAME_RUN, DEMO / "mhar", "-o", folder / "other.h5")
     v = start(DEMO / "mhar")
     wait_for(lambda: v.title() == "mhar")
     v.open_by_dialog("ctrl+m", DEMO / "single")
     wait_for(lambda: v.title() == "mhar against single")
     v.find("label", "tokens run")
-    v.says("in A and")
-    v.key("ctrl+alt+m")
+    said = v.says(r"^\S+, mean over heads \(4 in A, 1 in B\), reads .* in A and .* points$")
+    deviation, weight = (v.find("push button", f"^{name}$") for name in ("Deviation", "Weight"))
+    wait_for(lambda: not deviation.getState().contains(v.pyatspi.STATE_SENSITIVE))
+    wait_for(lambda: weight.getState().contains(v.pyatspi.STATE_PRESSED))
+    v.key("F6", "4")
+    v.save_as("ctrl+shift+e", folder / "numbers.csv")
+    assert v.sentence() == said
+    rows = list(csv.DictReader((folder / "numbers.csv").read_text("utf-8").splitlines()))
+    assert {r["head"] for r in rows} == {"mean"} and len(rows) == 91, rows[:3]
+    site, a, source, b = re.search(r"^(\S+), .* reads ([\d.]+) % of (\S+) in A and ([\d.]+) %", said).groups()
+    row = next(r for r in rows if (r["site"], r["source"]) == (site, source))
+    assert (f"{100 * float(row['weight_a']):.1f}", f"{100 * float(row['weight_b']):.1f}") == (a, b), (row, said)
+    v.key("ctrl+alt+m", "ctrl+t")
     wait_for(lambda: v.title() == "mhar")
     v.says("Choose a second checkpoint")
+    v.find("push button", "^Compare with a saved run…$")
+    v.key("ctrl+t")
+    v.open_by_dialog("ctrl+shift+m", folder / "other.h5")
+    v.notice(r"^B ran another text: \d+ tokens of .*, A 1024 tokens of bundled text")
+    v.key("F6", "4")
+    v.says(r", head 3 reads \S+ [+−]?[\d.]+ points off the head mean in A and [+−]?[\d.]+ in B")
+    wait_for(lambda: v.find("push button", "^Deviation$").getState().contains(v.pyatspi.STATE_PRESSED))
+    v.key("ctrl+d")
+    v.says(", head 3 reads .* % in B: a difference of")
     v.close()
 
 

@@ -324,6 +324,63 @@ test_compare (void)
                      mhar_drawing_value (drawing, 2, 7, 2) - mhar_drawing_value (drawing, 0, 7, 2));
 }
 
+/* Heads of four and of two are not the same heads: the mean over heads is compared. */
+static void
+test_compare_numbers_of_heads (void)
+{
+  g_autoptr (MharDataset) four = sample_full (13, 4), two = sample_full (13, 2);
+  MharFigureOptions options = plain_options ();
+  g_autoptr (MharDrawing) drawing = NULL;
+  const MharField *weight = mhar_dataset_get (four, "weight");
+  double mean = 0;
+
+  options.head = 1;
+  options.other = two;
+  drawing = mhar_drawing_new (four, MHAR_FIGURE_COMPARE, &options, NULL);
+  for (gsize h = 0; h < 4; h++)
+    mean += mhar_field_value (weight, (7 * 4 + h) * weight->shape[2] + 2) / 4;
+  g_assert_cmpint (mhar_drawing_layout (drawing)->panels[0].head, ==, MHAR_FIGURE_CONSENSUS);
+  g_assert_cmpfloat_with_epsilon (mhar_drawing_value (drawing, 0, 7, 2), mean, 1e-9);
+}
+
+/* On a screen the difference is larger than the other two, none of the three lies upon another, and all are on the page; a
+ * page to be saved has them in a row. */
+static void
+test_compare_enlarged (void)
+{
+  static const double sizes[][2] = { { 688, 610 }, { 560, 408 }, { 1200, 900 } };
+  g_autoptr (MharDataset) one = sample_full (13, 4), two = sample_full (13, 4);
+  MharFigureOptions options = plain_options ();
+
+  options.other = two;
+  options.screen = TRUE;
+  options.bare = TRUE;
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (sizes); i++) {
+    g_autoptr (MharDrawing) drawing = NULL;
+    const double *size = sizes[i / 2];
+
+    options.screen = i % 2 == 0;
+    drawing = mhar_drawing_new (one, MHAR_FIGURE_COMPARE, &options, NULL);
+    cairo_surface_destroy (paint (drawing, (int)size[0], (int)size[1], 1));
+    const MharFigureLayout *layout = mhar_drawing_layout (drawing);
+    const MharFigureRect *a = &layout->panels[0].cells, *difference = &layout->panels[1].cells, *b = &layout->panels[2].cells;
+    g_assert_cmpfloat_with_epsilon (a->width, b->width, 1e-9);
+    if (!options.screen) {
+      g_assert_cmpfloat_with_epsilon (difference->width, a->width, 1e-9);
+      continue;
+    }
+    g_assert_cmpfloat (difference->width, >, 2 * a->width);
+    g_assert_cmpfloat (difference->width, >, 0.35 * size[0]);
+    g_assert_cmpfloat (a->y + a->height, <, b->y);
+    g_assert_cmpfloat_with_epsilon (b->y + b->height, difference->y + difference->height, 1e-6);
+    g_assert_cmpfloat (a->x + a->width, <, layout->bar.x);
+    g_assert_cmpfloat (layout->bar.x + layout->bar.width, <, difference->x);
+    g_assert_cmpfloat (difference->x + difference->width, <, size[0]);
+    g_assert_cmpfloat (difference->y + difference->height, <, size[1]);
+    g_assert_cmpfloat (layout->heading.y, >=, 0);
+  }
+}
+
 static void
 test_compare_errors (void)
 {
@@ -385,6 +442,8 @@ main (int argc, char **argv)
   g_test_add_func ("/figure-display/maps", test_maps);
   g_test_add_func ("/figure-display/sources", test_sources);
   g_test_add_func ("/figure-display/compare", test_compare);
+  g_test_add_func ("/figure-display/compare-heads", test_compare_numbers_of_heads);
+  g_test_add_func ("/figure-display/compare-enlarged", test_compare_enlarged);
   g_test_add_func ("/figure-display/compare-errors", test_compare_errors);
   g_test_add_func ("/figure-display/pairing-of-odd-labels", test_pairing_of_odd_labels);
   g_test_add_func ("/figure-display/names", test_names);

@@ -419,6 +419,7 @@ test_one_selection (void)
   Fixture f;
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0), *views[5];
   MharFigureRect cell;
+  MharDisplay display;
 
   set_up (&f, SITES, HEADS);
   views[0] = map_view (&f);
@@ -451,6 +452,19 @@ test_one_selection (void)
   click (views[4], cell.x + 3, cell.y + 3);
   assert_selection (f.selection, 5, 1, 2);
   assert_says (views[4], "a difference of 0.0 points");
+  cell = cell_of (views[4], 1, 5, 9); /* L2.mlp has no source of that name: its last is the nearest */
+  click (views[4], cell.x + 3, cell.y + 3);
+  assert_selection (f.selection, 5, 1, 5);
+  press (views[4], GDK_KEY_Right, 0);
+  assert_selection (f.selection, 5, 1, 5);
+  mhar_display_init (&display);
+  display.scale = MHAR_FIGURE_SCALE_SYMMETRIC; /* weights too go from below 0 then */
+  mhar_compare_view_set_display (MHAR_COMPARE_VIEW (views[4]), &display);
+  assert_says (views[4], "L2.mlp, head 1 reads ");
+  assert_says (views[4], " % of L2.attn in A");
+  display.deviation = TRUE;
+  mhar_compare_view_set_display (MHAR_COMPARE_VIEW (views[4]), &display);
+  assert_says (views[4], " points off the head mean in A");
   tear_down (&f);
 }
 

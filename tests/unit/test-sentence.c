@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The window's words and its table of numbers, on a small made-up run: two sites that count, two heads, three sources.
  */
+#include "app/gui/comparison-words.h"
 #include "app/gui/dataset-look.h"
 #include "app/gui/display.h"
 #include "app/gui/numbers.h"
@@ -102,7 +103,7 @@ static void
 says (const MharDataset *set, const MharDataset *other, MharPage page, int site, int head, int source,
       const char *wanted)
 {
-  g_autofree char *said = mhar_sentence (set, other, &(MharPoint){ page, site, head, source });
+  g_autofree char *said = mhar_sentence (set, other, FALSE, &(MharPoint){ page, site, head, source });
   g_assert_cmpstr (said, ==, wanted);
 }
 
@@ -187,6 +188,91 @@ test_others (void)
   says (NULL, NULL, MHAR_PAGE_MAPS, 1, 0, 0, "");
 }
 
+/* The same with one head, which reads 50 % of embed at L0.mlp. */
+static MharDataset *
+new_run_of_one_head (void)
+{
+  MharDataset *set = mhar_dataset_new ("checkpoint");
+  const char *dims[] = { "site", "head", "source" };
+  const gsize shape[] = { SITES, 1, SOURCES };
+  float *weight;
+
+  add_labels (set);
+  for (int s = 0; s < SITES; s++)
+    mhar_dataset_get (set, "n_heads")->data.i32[s] = 1;
+  weight = add (set, "weight", MHAR_FIELD_F32, 3, dims, shape)->data.f32;
+  weight[0] = 1;
+  weight[SOURCES] = weight[SOURCES + 1] = 0.5f;
+  return set;
+}
+
+/* A head of several is not the one head of another checkpoint: all that is compared is the mean over heads. */
+static void
+test_numbers_of_heads (void)
+{
+  g_autoptr (MharDataset) set = new_run (), other = new_run_of_one_head ();
+  g_autoptr (MharNumbers) table
+      = mhar_numbers_new (&(MharNumbersSource){ .page = MHAR_PAGE_COMPARE, .set = set, .other = other });
+  g_autoptr (MharNumbers) alike = mhar_numbers_new (&(MharNumbersSource){ .page = MHAR_PAGE_COMPARE, .set = set, .other = set });
+
+  for (int head = -1; head < HEADS; head++)
+    says (set, other, MHAR_PAGE_COMPARE, 1, head, 0,
+          "L0.mlp, mean over heads (2 in A, 1 in B), reads 70.0 % of embed in A and 50.0 % in B: a difference of −20.0 points");
+  g_assert_cmpuint (mhar_numbers_n_rows (table), ==, 1 + 2 + 3);
+  g_assert_cmpstr (mhar_numbers_text (table, 1, 1), ==, "mean");
+  g_assert_cmpfloat_with_epsilon (mhar_numbers_value (table, 1, 3), 0.7, 1e-6);
+  g_assert_cmpfloat_with_epsilon (mhar_numbers_value (table, 1, 4), 0.5, 1e-6);
+  g_assert_cmpfloat_with_epsilon (mhar_numbers_value (table, 1, 5), -0.2, 1e-6);
+  g_assert_cmpuint (mhar_numbers_n_rows (alike), ==, HEADS * (1 + 2 + 3));
+  g_assert_cmpstr (mhar_numbers_text (alike, 4, 1), ==, "1");
+}
+
+/* Under a map of deviations the sentence is of deviations, where there are some. */
+static void
+test_compared_deviations (void)
+{
+  g_autoptr (MharDataset) set = new_run (), other = new_run (), single = new_run_of_one_head ();
+  g_autofree char *said = NULL;
+
+  mhar_dataset_get (other, "deviation")->data.f32[HEADS * SOURCES] = -0.05f;
+  said = mhar_sentence (set, other, TRUE, &(MharPoint){ MHAR_PAGE_COMPARE, 1, 0, 0 });
+  g_assert_cmpstr (said, ==,
+                   "L0.mlp, head 0 reads embed +10.0 points off the head mean in A and −5.0 in B: a difference of −15.0 points");
+  g_assert_null (mhar_comparison_no_deviation (set, other, 0));
+  g_assert_nonnull (mhar_comparison_no_deviation (set, other, -1));
+  g_assert_cmpstr (mhar_comparison_no_deviation (set, single, 0), ==, "B has one head: its weights deviate from nothing");
+}
+
+static MharDataset *
+new_root (const char *text, const char *digest)
+{
+  MharDataset *root = mhar_dataset_new ("/"), *provenance = mhar_dataset_new ("provenance");
+
+  mhar_dataset_set_string (provenance, "text", text);
+  mhar_dataset_set_string (provenance, "text_sha256", digest);
+  mhar_dataset_add_child (root, provenance);
+  return root;
+}
+
+static void
+test_compared_texts (void)
+{
+  g_autoptr (MharDataset) a = new_run (), b = new_run (), bundled = new_root ("bundled text", "aa"), own = new_root ("my.txt", "bb"),
+                          none = mhar_dataset_new ("/");
+
+  mhar_dataset_set_integer (a, "tokens", 1024);
+  mhar_dataset_set_integer (b, "tokens", 1024);
+  g_assert_null (mhar_comparison_text_words (bundled, a, bundled, b));
+  g_assert_null (mhar_comparison_text_words (bundled, a, none, b));
+  mhar_dataset_set_integer (b, "tokens", 41);
+  g_autofree char *text = mhar_comparison_text_words (bundled, a, own, b),
+                  *length = mhar_comparison_text_words (bundled, a, bundled, b);
+  g_assert_cmpstr (text, ==,
+                   "B ran another text: 41 tokens of my.txt, A 1024 tokens of bundled text. The difference may be the texts’ and not "
+                   "the checkpoints’.");
+  g_assert_true (g_str_has_prefix (length, "B ran another length of the text: 41 tokens"));
+}
+
 /* Whatever a file lacks, and wherever a selection points: words, not a crash. */
 static void
 test_lacking (void)
@@ -207,7 +293,7 @@ test_lacking (void)
       }
     for (int page = 0; page < MHAR_N_PAGES; page++)
       for (int at = -1; at < 5; at++) {
-        g_autofree char *said = mhar_sentence (set, whole, &(MharPoint){ (MharPage)page, at, at, at });
+        g_autofree char *said = mhar_sentence (set, whole, at % 2 == 0, &(MharPoint){ (MharPage)page, at, at, at });
         g_autoptr (MharNumbers) numbers
             = mhar_numbers_new (&(MharNumbersSource){ .page = (MharPage)page, .set = set, .other = whole });
         g_autofree char *csv = mhar_numbers_csv (numbers);
@@ -292,6 +378,9 @@ main (int argc, char **argv)
   g_test_add_func ("/sentence/verdict-words", test_verdict_words);
   g_test_add_func ("/sentence/disagreement", test_disagreement);
   g_test_add_func ("/sentence/others", test_others);
+  g_test_add_func ("/sentence/numbers-of-heads", test_numbers_of_heads);
+  g_test_add_func ("/sentence/compared-deviations", test_compared_deviations);
+  g_test_add_func ("/sentence/compared-texts", test_compared_texts);
   g_test_add_func ("/sentence/lacking", test_lacking);
   g_test_add_func ("/numbers/rows", test_numbers);
   g_test_add_func ("/numbers/quoting", test_quoting);
