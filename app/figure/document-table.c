@@ -122,7 +122,7 @@ lay_out (const MharPageTable *table, PangoContext *context, char **cells, gboole
     double width, height;
 
     style.width = line->part ? table->width : table->widths[c];
-    style.align = alignment_of (table->block->align[c]);
+    style.align = alignment_of (line->part ? 'l' : table->block->align[c]);
     line->cells[c] = mhar_page_layout (context, cells[c], &style);
     mhar_page_layout_size (line->cells[c], &width, &height);
     line->height = MAX (line->height, height);
