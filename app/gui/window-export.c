@@ -178,12 +178,12 @@ mhar_window_export_numbers (MharWindow *self)
       GTK_NATIVE_DIALOG (choose (self, &numbers, mhar_page_name (mhar_centre_get_page (self->centre)))));
 }
 
-/* `said`: of what was saved, with its name; NULL: the name alone. */
+/* Takes the path. `said`: of what was saved, with its name; NULL: the name alone. */
 static void
-end_saving (MharWindow *self, GAsyncResult *result, char *path, const char *said)
+end_saving (MharWindow *self, GAsyncResult *result, char *taken, const char *said)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *own = path, *name = g_filename_display_basename (path);
+  g_autofree char *path = taken, *name = g_filename_display_basename (path);
 
   mhar_run_save_finish (result, &error);
   if (self->sentence == NULL)
