@@ -181,7 +181,7 @@ mhar_report_verdict_cell (MharVerdict verdict)
 {
   static const char *const words[] = { [MHAR_VERDICT_NONE] = NOTHING,
                                        [MHAR_VERDICT_ABOVE] = "above its null",
-                                       [MHAR_VERDICT_ALIKE] = MHAR_STRONG "not distinguishable" MHAR_PLAIN,
+                                       [MHAR_VERDICT_ALIKE] = (MHAR_STRONG "not distinguishable" MHAR_PLAIN),
                                        [MHAR_VERDICT_BELOW] = "below its null",
                                        [MHAR_VERDICT_TOO_FEW] = "too few draws" };
   return words[verdict];
