@@ -69,6 +69,7 @@ def probe(*args, timeout=60, text=None, **kw):
     kw.setdefault("stdout", subprocess.PIPE)
     kw.setdefault("stderr", subprocess.PIPE)
     process = start(*args, **kw)
+    timeout *= 5 if sanitized() else 1
     try:
         out, err = process.communicate(text, timeout=timeout)
     except subprocess.TimeoutExpired:
