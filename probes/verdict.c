@@ -39,6 +39,24 @@ mhar_verdict_of (const MharDataset *set, const char *p_name)
   return mhar_verdict (mhar_dataset_real (set, p_name, NAN), mhar_dataset_integer (set, "draws", 0), excess);
 }
 
+guint
+mhar_verdict_sites_above (const MharDataset *set, const char *name, guint *all)
+{
+  const MharField *p = mhar_dataset_get (set, name);
+  gsize columns = p != NULL && p->n_dims > 1 ? p->shape[1] : 1;
+  guint above = 0;
+
+  *all = 0;
+  for (gsize s = 0; p != NULL && s < p->shape[0]; s++) {
+    double least = NAN;
+    for (gsize h = 0; h < columns; h++)
+      least = fmin (least, mhar_field_value (p, s * columns + h)); /* of a number and NaN, the number */
+    *all += !isnan (least);
+    above += mhar_verdict (least, mhar_dataset_integer (set, "draws", 0), NAN) == MHAR_VERDICT_ABOVE;
+  }
+  return above;
+}
+
 const char *
 mhar_verdict_words (MharVerdict verdict)
 {

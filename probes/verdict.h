@@ -25,6 +25,10 @@ MharVerdict mhar_verdict (double p_value, gint64 draws, double excess);
 /* The verdict of a run's attribute "NAME_p_value", with those of the trained number and its null beside it. */
 MharVerdict mhar_verdict_of (const MharDataset *set, const char *p_name);
 
+/* Of a field of p-values, [site] or [site, head], the sites that have one (`all`), and returned those of them that have one
+ * that says above. */
+guint mhar_verdict_sites_above (const MharDataset *set, const char *name, guint *all);
+
 /* "above its null", "not distinguishable from its null" …; "" for none. */
 const char *mhar_verdict_words (MharVerdict verdict);
 

@@ -66,8 +66,6 @@ const char *mhar_report_verdict_cell (MharVerdict verdict);
 /* Of row i of the controls of `set`. */
 MharVerdict mhar_report_control_verdict (const MharDataset *set, gsize i);
 
-/* Sites, and those of them, whose p in `name` [site] or [site, head] says above. */
-guint mhar_report_sites_above (const MharDataset *set, const char *name, guint *all);
 /* How many controls say what: counts [verdict]. Returns how many there are. */
 guint mhar_report_count_controls (const MharDataset *set, guint counts[MHAR_VERDICT_TOO_FEW + 1]);
 /* The place of the map's cell that changes the loss most; FALSE where there is none. */

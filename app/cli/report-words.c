@@ -197,24 +197,6 @@ mhar_report_control_verdict (const MharDataset *set, gsize i)
 }
 
 guint
-mhar_report_sites_above (const MharDataset *set, const char *name, guint *all)
-{
-  const MharField *p = mhar_dataset_get (set, name);
-  gsize columns = p != NULL && p->n_dims > 1 ? p->shape[1] : 1;
-  guint above = 0;
-
-  *all = 0;
-  for (gsize s = 0; p != NULL && s < p->shape[0]; s++) {
-    double least = NAN;
-    for (gsize h = 0; h < columns; h++)
-      least = fmin (least, mhar_field_value (p, s * columns + h));
-    *all += !isnan (least);
-    above += mhar_verdict (least, mhar_dataset_integer (set, "draws", 0), NAN) == MHAR_VERDICT_ABOVE;
-  }
-  return above;
-}
-
-guint
 mhar_report_count_controls (const MharDataset *set, guint counts[MHAR_VERDICT_TOO_FEW + 1])
 {
   const MharDataset *controls = mhar_dataset_find_child (set, "controls");

@@ -60,7 +60,7 @@ say_disagreement (MharReport *r, const MharDataset *set, const char *name, const
                   *p_name = g_strconcat (prefix, "_p_value", NULL);
   g_autofree char *trained = mhar_report_scalar (set, trained_name), *null = mhar_report_null (set, prefix);
   g_autofree char *verdict = mhar_report_verdict (set, p_name);
-  guint all, above = mhar_report_sites_above (set, p_name, &all);
+  guint all, above = mhar_verdict_sites_above (set, p_name, &all);
 
   if (isnan (mhar_dataset_real (set, trained_name, NAN)))
     return;

@@ -165,19 +165,11 @@ cell_verdict (const MharDataset *set, const char *name)
 static char *
 cell_sites_above (const MharDataset *set, const char *name)
 {
-  const MharField *p = mhar_dataset_get (set, name);
-  gsize columns = p != NULL && p->n_dims > 1 ? p->shape[1] : 1;
-  gint64 draws = mhar_dataset_integer (set, "draws", 0);
-  guint all = 0, above = 0;
+  guint all, above = mhar_verdict_sites_above (set, name, &all);
 
-  for (gsize s = 0; p != NULL && s < p->shape[0]; s++) {
-    double least = NAN;
-    for (gsize h = 0; h < columns; h++)
-      least = fmin (least, mhar_field_value (p, s * columns + h)); /* of a number and NaN, the number */
-    all += !isnan (least);
-    above += mhar_verdict (least, draws, NAN) == MHAR_VERDICT_ABOVE;
-  }
-  return all > 0 && mhar_verdict (1, draws, NAN) != MHAR_VERDICT_TOO_FEW ? g_strdup_printf ("%u of %u", above, all) : NULL;
+  return all > 0 && mhar_verdict (1, mhar_dataset_integer (set, "draws", 0), NAN) != MHAR_VERDICT_TOO_FEW
+             ? g_strdup_printf ("%u of %u", above, all)
+             : NULL;
 }
 
 static char *
